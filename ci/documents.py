@@ -1,0 +1,127 @@
+"""The files the gate owns: run and report, versioned and strictly decoded.
+
+Readers of other tools' files live in `ci.readers`. A document is written whole
+to a neighbour file and renamed into place, so a reader never sees half of one.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+
+from ci import DocumentError
+from ci.model import Report, Run
+
+RUN_FORMAT: Final = "benchgate.run"
+REPORT_FORMAT: Final = "benchgate.report"
+VERSION: Final = 1
+MAX_BYTES: Final = 512 * 2**20
+"""A larger file is refused before it is read."""
+
+Document = TypeVar("Document", Run, Report)
+
+
+class _Header(msgspec.Struct, frozen=True):
+    """The two fields in front of every document that say what the rest is."""
+
+    format: str
+    version: int
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of ``path``, bounded; raise DocumentError if it cannot be."""
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise DocumentError(
+                f"{path}: {size} bytes, more than the {MAX_BYTES} that are read; "
+                "split the result or measure fewer scenarios"
+            )
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DocumentError(f"{path}: no such file; check the path") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DocumentError(f"{path}: cannot be read: {reason}") from None
+
+
+def is_run(data: bytes) -> bool:
+    """Tell whether ``data`` begins as a run document of this gate does.
+
+    >>> is_run(b'{"format":"benchgate.run","version":1,')
+    True
+    """
+    return f'"{RUN_FORMAT}"'.encode() in data[:64]
+
+
+def read_run(path: Path) -> Run:
+    """Return the run in ``path``; raise DocumentError with the place of a fault."""
+    return decode_run(read_bytes(path), str(path))
+
+
+def decode_run(data: bytes, where: str) -> Run:
+    """Decode a run document; ``where`` names it in the error."""
+    return _decode(data, where, Run, RUN_FORMAT)
+
+
+def decode_report(data: bytes, where: str) -> Report:
+    """Decode a report document; ``where`` names it in the error."""
+    return _decode(data, where, Report, REPORT_FORMAT)
+
+
+def encode_run(run: Run) -> bytes:
+    """Return ``run`` as one JSON object that begins with format and version."""
+    return _encode(run, RUN_FORMAT)
+
+
+def encode_report(report: Report) -> bytes:
+    """Return ``report`` as indented JSON; numbers stay numbers in base units."""
+    return msgspec.json.format(_encode(report, REPORT_FORMAT), indent=2) + b"\n"
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace ``path`` by ``data``: a kill leaves the old file or the new one."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DocumentError(f"{path}: cannot be written: {reason}") from None
+
+
+def _encode(document: Run | Report, name: str) -> bytes:
+    body = msgspec.json.encode(document)
+    return f'{{"format":"{name}","version":{VERSION},'.encode() + body[1:]
+
+
+def _decode(data: bytes, where: str, kind: type[Document], name: str) -> Document:
+    try:
+        header = msgspec.json.decode(data, type=_Header)
+        if header.format != name:
+            raise DocumentError(f"{where}: is a {header.format!r}, not a {name!r}")
+        if header.version != VERSION:
+            raise DocumentError(
+                f"{where}: version {header.version} of {name}, this gate reads "
+                f"{VERSION}; use the gate that wrote it, or measure again"
+            )
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError as error:
+        raise DocumentError(f"{where}: not a valid {name}: {error}") from None
+    except msgspec.DecodeError as error:
+        raise DocumentError(
+            f"{where}: not complete JSON ({error}); the file is damaged or half "
+            "written, measure again or take the document of another run"
+        ) from None
