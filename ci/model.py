@@ -101,6 +101,14 @@ class Host:
     load: tuple[float, ...] = ()
 
 
+class FailOn(StrEnum):
+    """The least verdict about time that makes the check fail."""
+
+    ALERT = "alert"
+    WARN = "warn"
+    NEVER = "never"
+
+
 # --- A run: what `ci.run` measured -------------------------------------------
 
 
