@@ -1,0 +1,1 @@
+"""Tensor kernels that write into memory the caller owns."""
