@@ -249,7 +249,8 @@ class Reading:
 
     ``value`` is the tool's own central figure in base units, finite, or
     ``None`` with a ``failure``. ``samples`` is how many raw samples stand
-    behind it, 0 where the file does not say.
+    behind it, 0 where the file does not say. ``digest`` covers the bytes of the
+    files that hold this reading alone, empty where one file holds many.
     """
 
     value: float | None
@@ -257,6 +258,7 @@ class Reading:
     samples: int = 0
     failure: Failure | None = None
     notes: tuple[str, ...] = ()
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

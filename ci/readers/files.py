@@ -1,0 +1,109 @@
+"""Bytes, text and JSON of files that others wrote: bounded, precise about faults.
+
+Knows no tool. Byte-order marks, UTF-16 and CRLF are accepted, because a Windows
+shell that redirects a tool's output writes them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ci import DocumentError
+
+MAX_BYTES: Final = 200 * 2**20
+"""A larger file is refused before it is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Json:
+    """A decoded file. ``repeated`` names keys that one object holds twice or more."""
+
+    value: Any
+    repeated: tuple[str, ...] = ()
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Return the bytes of ``path``, bounded; raise DocumentError if it cannot be."""
+    try:
+        with Path(path).open("rb", buffering=0) as stream:
+            status = os.fstat(stream.fileno())
+            if status.st_size <= MAX_BYTES:
+                if stat.S_ISREG(status.st_mode):
+                    return stream.readall()
+                data = _read_stream(stream.fileno())
+                if len(data) <= MAX_BYTES:
+                    return data
+    except FileNotFoundError:
+        raise DocumentError(f"{path}: no such file; check the path") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DocumentError(f"{path}: cannot be read: {reason}") from None
+    raise DocumentError(
+        f"{path}: more than the {MAX_BYTES} bytes that are read; split the results"
+    )
+
+
+def decode_text(data: bytes, where: str) -> str:
+    """Return ``data`` as text, whichever Unicode encoding its first bytes show."""
+    encoding = json.detect_encoding(data)
+    try:
+        return data.decode(encoding).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise DocumentError(
+            f"{where}: not text: byte {error.start} is no {encoding}; "
+            "expected a JSON file in UTF-8 or UTF-16"
+        ) from None
+
+
+def parse_json(text: str, where: str) -> Json:
+    """Decode ``text``; bare NaN and Infinity are accepted, as asv writes them.
+
+    Of a key that stands twice in one object the last value counts, as in
+    Python, and the key is named in the result.
+    """
+    repeated: dict[str, None] = {}
+
+    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        record = dict(pairs)
+        if len(record) < len(pairs):
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen:
+                    repeated[key] = None
+                seen.add(key)
+        return record
+
+    try:
+        value = json.loads(text, object_pairs_hook=collect)
+    except json.JSONDecodeError as error:
+        raise DocumentError(
+            f"{where}: not JSON: {error.msg} at offset {error.pos} "
+            f"(line {error.lineno} column {error.colno})"
+        ) from None
+    except (RecursionError, ValueError) as error:
+        raise DocumentError(f"{where}: not usable JSON: {error}") from None
+    return Json(value=value, repeated=tuple(repeated))
+
+
+def encodable(text: str) -> str:
+    r"""Return ``text`` with lone surrogates spelled out, so that it can be written.
+
+    >>> encodable("a\ud800")
+    'a\\ud800'
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _read_stream(descriptor: int) -> bytes:
+    """Return what a pipe or a device holds, stopping just above the bound."""
+    chunks: list[bytes] = []
+    size = 0
+    while size <= MAX_BYTES and (chunk := os.read(descriptor, 2**20)):
+        chunks.append(chunk)
+        size += len(chunk)
+    return b"".join(chunks)
