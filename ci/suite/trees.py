@@ -1,0 +1,198 @@
+"""Git: which two commits are compared, and a worktree of each.
+
+Reads the user's repository and adds worktrees outside of it; never touches its
+index, its branches or its files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ci import SuiteError
+from ci.host import is_running
+from ci.model import Commit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PREFIX: Final = "benchgate-"
+DEFAULT_BRANCHES: Final = ("origin/HEAD", "origin/main", "origin/master")
+LOCAL_BRANCHES: Final = ("main", "master")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """The two commits of a run and how the base was found."""
+
+    base: Commit
+    head: Commit
+    relation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trees:
+    """One worktree per side, in paths of equal length, and room beside them."""
+
+    work: Path
+    base: Path
+    head: Path
+
+
+def git(repository: Path, *words: str) -> str:
+    """Run git and return its output; SuiteError with git's own last line."""
+    command = ["git", "-C", str(repository), *words]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
+    except FileNotFoundError:
+        raise SuiteError("git: not found on PATH; install it") from None
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise SuiteError(f"git {' '.join(words[:2])}: {lines[-1]}")
+    return done.stdout.strip()
+
+
+def toplevel(folder: Path) -> Path:
+    """Return the root of the repository around ``folder``."""
+    try:
+        return Path(git(folder, "rev-parse", "--show-toplevel"))
+    except SuiteError:
+        raise SuiteError(
+            f"{folder}: not inside a git repository; run from the project to measure"
+        ) from None
+
+
+def find_commit(repository: Path, asked: str, flag: str) -> Commit:
+    """Return the commit that ``asked`` names; ``flag`` is named in the error."""
+    try:
+        sha = git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options",
+                  f"{asked}^{{commit}}")  # fmt: skip
+    except SuiteError:
+        raise SuiteError(
+            f"{flag}: {asked!r} is not a commit of {repository}; check the name, or "
+            "fetch it first (a shallow clone needs `git fetch --unshallow`)"
+        ) from None
+    date, _, subject = git(
+        repository, "show", "-s", "--format=%cI%x00%s", sha
+    ).partition("\0")
+    return Commit(sha=sha, asked=asked, subject=subject, date=date)
+
+
+def find_pair(repository: Path, base: str | None, head: str | None) -> Pair:
+    """Return the commits to compare.
+
+    Without ``base``: the merge base of head and the default branch; where that
+    is head itself, head's first parent; where there is none, head itself.
+    """
+    try:
+        there = find_commit(repository, head or "HEAD", "--head")
+    except SuiteError:
+        if head is None:
+            raise SuiteError(f"{repository}: has no commit yet; commit first") from None
+        raise
+    if base is not None:
+        here = find_commit(repository, base, "--base")
+        return Pair(base=here, head=there, relation="given")
+    merge_base = _merge_base(repository, there.sha)
+    if merge_base is not None and merge_base != there.sha:
+        here = find_commit(repository, merge_base, "--base")
+        return Pair(base=here, head=there, relation="merge-base")
+    if _is_cut(repository, there.sha):
+        raise SuiteError(
+            f"--base: the history of {there.sha[:12]} is cut here (shallow clone); "
+            "run `git fetch --unshallow`, or name a base"
+        )
+    try:
+        here = find_commit(repository, f"{there.sha}^1", "--base")
+    except SuiteError:
+        return Pair(base=there, head=there, relation="self")
+    return Pair(base=here, head=there, relation="first-parent")
+
+
+def _merge_base(repository: Path, head: str) -> str | None:
+    for branch in (*DEFAULT_BRANCHES, *LOCAL_BRANCHES):
+        with contextlib.suppress(SuiteError):
+            git(repository, "rev-parse", "--verify", "--quiet", branch)
+            return git(repository, "merge-base", branch, head)
+    return None
+
+
+def _is_cut(repository: Path, sha: str) -> bool:
+    """Tell whether a shallow clone ends at ``sha``, so that its parent is unknown."""
+    shallow = Path(git(repository, "rev-parse", "--git-path", "shallow"))
+    path = shallow if shallow.is_absolute() else repository / shallow
+    return path.is_file() and sha in path.read_text(encoding="ascii").split()
+
+
+def refuse_dirty(repository: Path, pair: Pair, suite: str) -> None:
+    """Refuse when uncommitted changes would silently not be measured.
+
+    Only when the checked-out commit takes part. Untracked files count where
+    they would be benchmarks: below ``suite``, relative to the repository.
+    """
+    if git(repository, "rev-parse", "HEAD") not in (pair.base.sha, pair.head.sha):
+        return
+    changed = git(repository, "status", "--porcelain", "--untracked-files=no")
+    fresh = git(
+        repository, "ls-files", "--others", "--exclude-standard", "--", f"{suite}/*.py"
+    )
+    names = [line[2:].strip() for line in changed.splitlines()] + fresh.splitlines()
+    if names:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise SuiteError(
+            f"{names[0]}{more}: changed but not committed, so it would not be "
+            "measured; commit or stash it, or pass --allow-dirty to leave it out"
+        )
+
+
+def changed_files(repository: Path, pair: Pair) -> tuple[str, ...]:
+    """Return the paths that differ between the two commits."""
+    names = git(repository, "diff", "--name-only", "-z", pair.base.sha, pair.head.sha)
+    return tuple(name for name in names.split("\0") if name)
+
+
+@contextlib.contextmanager
+def check_out(repository: Path, pair: Pair) -> Iterator[Trees]:
+    """Check both sides out beside each other; remove both at the end."""
+    _sweep(repository)
+    work = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
+    (work / "owner").write_text(str(os.getpid()), encoding="ascii")
+    # Names of equal length: a process can see the length of its path.
+    trees = Trees(work=work, base=work / "base", head=work / "head")
+    try:
+        for tree, commit in ((trees.base, pair.base), (trees.head, pair.head)):
+            # No hook of the user's repository runs on our checkouts.
+            git(repository, "-c", f"core.hooksPath={os.devnull}", "worktree", "add",
+                "--detach", "--force", str(tree), commit.sha)  # fmt: skip
+        yield trees
+    finally:
+        _remove(repository, work)
+
+
+def _remove(repository: Path, work: Path) -> None:
+    for tree in (work / "base", work / "head"):
+        with contextlib.suppress(SuiteError):
+            git(repository, "worktree", "remove", "--force", "--force", str(tree))
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def _sweep(repository: Path) -> None:
+    """Remove what killed runs of this gate left behind."""
+    for line in git(repository, "worktree", "list", "--porcelain").splitlines():
+        key, _, value = line.partition(" ")
+        work = Path(value).parent
+        if key != "worktree" or not work.name.startswith(PREFIX):
+            continue
+        owner = work / "owner"
+        pid = int(owner.read_text(encoding="ascii") or 0) if owner.is_file() else 0
+        if not is_running(pid):
+            _remove(repository, work)
+    git(repository, "worktree", "prune")
