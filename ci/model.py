@@ -348,8 +348,10 @@ class Row:
     ``base`` and ``head`` are central values in base units. ``change`` is
     ``None`` where no ratio exists. ``resolution`` is the smallest change this
     run could have told, as a fraction. ``is_confirmed`` is true when the change
-    passed the family-wise test. ``is_blocking`` is false for a failure that the
-    base shares. ``reason`` is one line for people; names in it are hostile text.
+    passed the family-wise test, or is one of an exact unit. ``is_blocking`` is
+    false where the row cannot fail the check: a failure that the base shares, a
+    flag of a kind of row that too little is known of. ``reason`` is one line for
+    people; names in it are hostile text.
     """
 
     scenario: ScenarioId

@@ -1,0 +1,274 @@
+"""The verdicts on rows that carry noise: where the launches lie on the line.
+
+The maths is in `ci.stats`, the scale in `ci.noise`; here are the sizes people
+care about and the order in which they are asked. A row is judged in the
+direction in which it gets worse, so that one rule serves times and throughputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ci import stats
+from ci.model import (
+    SECONDS,
+    Direction,
+    Interval,
+    Measurement,
+    Policy,
+    Row,
+    Scenario,
+    Thresholds,
+    Verdict,
+)
+from ci.noise import KNOWN_CLASS, Scale, cold_scale, contamination
+from ci.pairing import ARMS, LaunchValues, launch_values
+
+if TYPE_CHECKING:
+    from ci.stats import Array, Counts
+
+LEAST_MARGIN: Final = 0.01
+"""What no row may be flagged for: the null hypothesis is a slowdown up to 1 %."""
+LEAST_SECONDS: Final = 1e-9
+"""And no call for a nanosecond."""
+ROUNDING: Final = 1e-9
+"""Bounds are inclusive, also where +15 % is made of binary fractions."""
+
+_ALMOST_ALL: Final = 1 - 1e-9
+_UNKNOWN_CLASS: Final = (
+    f"cannot fail the check: fewer than {KNOWN_CLASS} control values of its kind tell "
+    "how noisy it is; measure more launches"
+)
+_MEASURE_MORE: Final = "measure more launches, or on a quieter machine"
+
+Case = tuple[Scenario, Sequence[Measurement]]
+"""A scenario and its launches in which every arm has its samples, one at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scores:
+    """All that is decided about the rows, as columns; worse is plus, on logs."""
+
+    sign: Array
+    launches: Counts
+    is_slower: npt.NDArray[np.bool_]
+    is_faster: npt.NDArray[np.bool_]
+    is_ruled_out: npt.NDArray[np.bool_]
+    change: Array
+    low: Array
+    high: Array
+    confirmable: Array
+    resolution: Array
+    is_class_known: npt.NDArray[np.bool_]
+
+
+def judge_timing(
+    cases: Sequence[Case], policy: Policy
+) -> tuple[list[Row], tuple[str, ...], int]:
+    """Return a row for each case, the signs of contamination, the control values."""
+    if not cases:
+        return [], (), 0
+    values = launch_values([trials for _, trials in cases])
+    scenarios = [scenario for scenario, _ in cases]
+    classes = [
+        (scenario.unit.name, scenario.kind, any(t.is_multithreaded for t in trials))
+        for scenario, trials in cases
+    ]
+    scale = cold_scale(values.effect, values.control, values.error, classes)
+    margin = _margin(scenarios, values)
+    signs = contamination(
+        values.control, scale, margin, [scenario.id for scenario in scenarios]
+    )
+    scores = _scores(scenarios, values, scale, margin, policy)
+    base = np.exp(stats.quantile(values.base, 0.5))
+    head = np.exp(stats.quantile(values.head, 0.5))
+    rows = [
+        _row(case, scores, at, policy, float(base[at]), float(head[at]))
+        if values.is_valid[at]
+        else _without_ratio(*case)
+        for at, case in enumerate(cases)
+    ]
+    return rows, signs, int(stats.counts(values.control).sum())
+
+
+def worsening(change: float, direction: Direction) -> float:
+    """Return a change so that plus is worse, whatever the unit counts."""
+    if direction is Direction.NONE:
+        return abs(change)
+    return -change if direction is Direction.HIGHER else change
+
+
+def _margin(scenarios: Sequence[Scenario], values: LaunchValues) -> Array:
+    """Return epsilon of each row, on the log scale."""
+    margin = np.full(len(scenarios), LEAST_MARGIN)
+    is_time = np.array([scenario.unit.name == SECONDS.name for scenario in scenarios])
+    seconds = np.exp(stats.quantile(values.base, 0.5))
+    margin[is_time] = np.fmax(LEAST_MARGIN, LEAST_SECONDS / seconds[is_time])
+    return np.asarray(np.log1p(margin))
+
+
+def _scores(
+    scenarios: Sequence[Scenario],
+    values: LaunchValues,
+    scale: Scale,
+    margin: Array,
+    policy: Policy,
+) -> _Scores:
+    """Ask each question of all rows at once."""
+    sigma, launches = scale.sigma, stats.counts(values.effect)
+    sign = np.array([-1.0 if _is_higher(row) else 1.0 for row in scenarios])
+    has_no_side = np.array([_has_no_side(row) for row in scenarios])
+    toward = np.sign(np.nan_to_num(stats.location(values.effect, sigma)))
+    sign = np.where(has_no_side & (toward < 0), -1.0, sign)
+    worse = sign[:, None] * values.effect
+    critical = stats.critical_value(int((launches > 0).sum()))
+    low, high = stats.interval(worse, sigma)
+    faster = stats.score(worse, sigma, -margin) <= -critical
+    gate = np.where(
+        sign > 0, np.log1p(policy.gate), -np.log1p(-min(policy.gate, _ALMOST_ALL))
+    )
+    return _Scores(
+        sign=sign,
+        launches=launches,
+        is_slower=stats.score(worse, sigma, margin) >= critical,
+        is_faster=faster & ~has_no_side,
+        is_ruled_out=stats.score(worse, sigma, gate) <= stats.RULED_OUT,
+        change=np.expm1(sign * stats.location(worse, sigma)),
+        low=np.expm1(np.where(sign > 0, low, -high)),
+        high=np.expm1(np.where(sign > 0, high, -low)),
+        confirmable=np.abs(
+            np.expm1(sign * stats.confirmable(sigma, launches, margin, critical))
+        ),
+        resolution=np.abs(
+            np.expm1(sign * stats.resolution(sigma, launches, margin, critical))
+        ),
+        is_class_known=scale.class_values >= KNOWN_CLASS,
+    )
+
+
+def _row(
+    case: Case, scores: _Scores, at: int, policy: Policy, base: float, head: float
+) -> Row:
+    scenario, _ = case
+    found, change = float(scores.confirmable[at]), float(scores.change[at])
+    thresholds = Thresholds(
+        gate=policy.gate,
+        warn=max(policy.warn, found),
+        alert=max(policy.alert, found),
+        source="runner" if found > policy.warn else "policy",
+    )
+    worse = float(scores.sign[at]) * change
+    verdict, reason = _verdict(scores, at, worse, thresholds)
+    is_capped = verdict is Verdict.ALERT and not scores.is_class_known[at]
+    if is_capped:
+        verdict = Verdict.WARN
+    is_enough = bool(scores.launches[at] >= stats.MINIMUM_LAUNCHES)
+    is_flag = verdict in {Verdict.ALERT, Verdict.WARN}
+    notes = (_UNKNOWN_CLASS,) if is_flag and not scores.is_class_known[at] else ()
+    return Row(
+        scenario=scenario.id,
+        verdict=verdict,
+        unit=scenario.unit,
+        base=base,
+        head=head,
+        change=change,
+        interval=Interval(
+            low=float(scores.low[at]),
+            high=float(scores.high[at]),
+            level=stats.INTERVAL_LEVEL,
+        ),
+        thresholds=thresholds,
+        resolution=float(scores.resolution[at]),
+        is_confirmed=is_enough and bool(scores.is_slower[at] or scores.is_faster[at]),
+        is_blocking=bool(scores.is_class_known[at]),
+        launches=int(scores.launches[at]),
+        reason="of alert size, shown as a warning" if is_capped else reason,
+        notes=notes,
+    )
+
+
+def _verdict(  # noqa: PLR0911  # a table: one line, one return
+    scores: _Scores, at: int, worse: float, thresholds: Thresholds
+) -> tuple[Verdict, str]:
+    """Place one row on the line; the first that holds is the verdict.
+
+    ::
+
+      improved ◄── -eps ── 0 ── +eps ─── warn ──── gate ──── alert ──►  worse
+      confirmed beyond +eps and as large as alert or warn: that flag
+      confirmed beyond -eps: improved
+      gate ruled out: unchanged, also when a small slowdown is confirmed
+      anything else, or fewer than four launches: inconclusive
+    """
+    launches = int(scores.launches[at])
+    if launches < stats.MINIMUM_LAUNCHES:
+        return Verdict.INCONCLUSIVE, _too_few(launches)
+    if scores.is_slower[at] and worse >= thresholds.alert - ROUNDING:
+        return Verdict.ALERT, ""
+    if scores.is_slower[at] and worse >= thresholds.warn - ROUNDING:
+        return Verdict.WARN, ""
+    if scores.is_faster[at]:
+        return Verdict.IMPROVED, ""
+    if scores.is_ruled_out[at]:
+        small = "slower, confirmed, and smaller than a warning"
+        return Verdict.UNCHANGED, small if scores.is_slower[at] else ""
+    if scores.is_slower[at]:
+        small = "slower, confirmed, but its size is uncertain"
+        return Verdict.INCONCLUSIVE, f"{small}; {_MEASURE_MORE}"
+    return Verdict.INCONCLUSIVE, f"{launches} launches cannot tell; {_MEASURE_MORE}"
+
+
+def _without_ratio(scenario: Scenario, trials: Sequence[Measurement]) -> Row:
+    """Return the row of samples that have no logarithm.
+
+    A zero time is a clock that did not move, never an infinite speed-up.
+    """
+    distinct = {v for trial in trials for arm in ARMS for v in trial.samples[arm]}
+    value = None
+    if any(trial.orders for trial in trials):
+        reason = (
+            "zero or quantised samples: the clock is too coarse for this call; make "
+            "the benchmark do more work"
+        )
+    elif len(distinct) == 1 and math.isfinite(*distinct):
+        (value,) = distinct
+        reason = f"every value is {value:g}"
+    else:
+        reason = (
+            "no ratio: zero, negative or missing values; make the benchmark return "
+            "positive numbers"
+        )
+    verdict = Verdict.INCONCLUSIVE if value is None else Verdict.UNCHANGED
+    if len(trials) < stats.MINIMUM_LAUNCHES:
+        verdict, reason = Verdict.INCONCLUSIVE, f"{reason}; {_too_few(len(trials))}"
+    return Row(
+        scenario=scenario.id,
+        verdict=verdict,
+        unit=scenario.unit,
+        base=value,
+        head=value,
+        change=None if value is None else 0.0,
+        launches=len(trials),
+        reason=reason,
+    )
+
+
+def _too_few(launches: int) -> str:
+    return (
+        f"{launches} of the {stats.MINIMUM_LAUNCHES} launches that a verdict needs; "
+        "measure more launches"
+    )
+
+
+def _is_higher(scenario: Scenario) -> bool:
+    return scenario.unit.direction is Direction.HIGHER
+
+
+def _has_no_side(scenario: Scenario) -> bool:
+    return scenario.unit.direction is Direction.NONE
