@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -26,7 +27,7 @@ TOOL: Final = "asv"
 
 _NEWEST: Final = 2
 _COMMITS_SHOWN: Final = 4
-_FACTS: Final = ("cpu", "num_cpu", "ram", "arch", "os", "python")
+_FACTS: Final = ("cpu", "num_cpu", "ram", "arch", "os")
 """What is told of the machine; its name is not."""
 
 
@@ -179,12 +180,9 @@ def _facts(files: list[AsvFile], machine: dict[str, Any]) -> dict[str, str]:
     """Return what is known of the machine and the environments, without its name."""
     facts: dict[str, str] = {}
     for name in _FACTS:
-        told = [file.params.get(name) or machine.get(name) for file in files]
-        if name == "python":
-            told = [
-                file.python or value for file, value in zip(files, told, strict=True)
-            ]
-        _put(facts, name, told)
+        _put(facts, name, [f.params.get(name) or machine.get(name) for f in files])
+    # In an existing environment asv writes the path of the interpreter.
+    _put(facts, "python", [PurePath(file.python or "").name for file in files])
     _put(facts, "environment", [file.env_name for file in files])
     _put(facts, "requirements", [_pins(file.requirements) for file in files])
     return facts

@@ -166,7 +166,8 @@ def _sample_count(columns: dict[str, Any], place: int) -> int:
         return len(samples)
     repeat = _at(columns.get("stats_repeat"), place)
     if repeat is None:
-        stats = _at(columns.get("stats"), place)
+        stats = columns.get("stats")
+        stats = _at(stats, place) if isinstance(stats, list) else stats
         repeat = stats.get("repeat") if isinstance(stats, dict) else None
     is_count = isinstance(repeat, int) and not isinstance(repeat, bool)
     return repeat if is_count and repeat > 0 else 0

@@ -149,8 +149,8 @@ def _choose(root: Path, entries: list[Entry]) -> tuple[list[Entry], list[str]]:
             return fresh, []
         names = _some([_relative(root, home) for home in left])
         note = (
-            f"{len(left)} scenarios have a saved baseline and no new measurement, "
-            f"and are left out: {names}"
+            "left out, for want of a new measurement beside the saved baseline: "
+            f"{names}"
         )
         return fresh, [note]
     names_saved = sorted({entry.name for entry in entries})
