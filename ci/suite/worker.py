@@ -105,7 +105,7 @@ class Importer:
         self.failures: dict[str, dict[str, str]] = {}
         self.benchmarks: dict[str, Any] = {}
         self._import_suite(start.get("only"))
-        self.known: set[str] = set()
+        self.looked_at: set[str] = set()
 
     def _import_suite(self, only: str | None) -> None:
         def one(*_args: object, **_kwargs: object) -> Iterator[ModuleType]:
@@ -133,7 +133,7 @@ class Importer:
     def describe(self) -> dict[str, Any]:
         """Everything the controller needs to plan: rows, failures, proof."""
         proof = self.imported()
-        self.known = set(proof["files"])
+        self.looked_at = set(sys.modules)
         return {
             "benchmarks": [describe_benchmark(b) for b in self.benchmarks.values()],
             "failures": self.failures,
@@ -141,23 +141,23 @@ class Importer:
         }
 
     def imported(self) -> dict[str, Any]:
-        """Digests of the files taken from the arm's tree, the suite's own left out.
+        """Digests of the files taken from the arm's tree since the last look.
 
+        The suite's own files are left out: every arm runs the head's.
         ``foreign`` are modules that the tree holds and that came from elsewhere.
         """
         files: dict[str, str] = {}
         foreign: dict[str, str] = {}
         for name, module in list(sys.modules.items()):
             where = getattr(module, "__file__", None)
-            if not isinstance(where, str):
+            if name in self.looked_at or not isinstance(where, str):
                 continue
             path = os.path.realpath(where)
             if path.startswith(self.suite + os.sep):
                 continue
             if path.startswith(self.tree + os.sep):
-                short = path[len(self.tree) + 1 :]
-                if short not in self.known:
-                    files[short] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+                content = Path(path).read_bytes()
+                files[path[len(self.tree) + 1 :]] = hashlib.sha256(content).hexdigest()
             elif self._holds(name):
                 foreign[name] = path
         return {"files": files, "foreign": foreign}
