@@ -30,7 +30,7 @@ def legend(report: Report) -> str:
             f"{mark[Verdict.WARN]} worse by {text.size(policy.single_warn)} or more, "
             f"{mark[Verdict.ALERT]} by {text.size(policy.single_alert)} or more, "
             f"{mark[Verdict.IMPROVED]} better by {text.size(policy.single_warn)} or "
-            f"more; {source}. Exact metrics: any difference."
+            f"more. Sizes are {source}. Exact metrics: any difference."
         )
     raised = sum(
         row.thresholds is not None and row.thresholds.source == "runner"
@@ -45,7 +45,7 @@ def legend(report: Report) -> str:
         f"{mark[Verdict.WARN]} worse by {text.size(policy.warn)} or more, confirmed; "
         f"{mark[Verdict.ALERT]} by {text.size(policy.alert)} or more, confirmed; "
         f"{mark[Verdict.UNCHANGED]} a slowdown of {text.size(policy.gate)} is ruled "
-        f"out; {source}. Exact metrics: any difference."
+        f"out. Sizes are {source}. Exact metrics: any difference."
     )
 
 
@@ -126,14 +126,15 @@ def _noise_spots(report: Report) -> list[str]:
 def next_steps(report: Report, quote: Quote) -> list[str]:
     """Say what a reader can do now, with commands that can be pasted."""
     steps = []
-    target = next((row for row in report.rows if row.verdict in ATTENTION), None)
     if report.overall is Verdict.CONTAMINATED:
-        steps.append("Run the job again when the machine is quiet.")
-    elif not report.compared:
+        return ["Run the job again when the machine is quiet."]
+    if not report.compared:
         steps.append("Check that both sides were measured by the same suite.")
     if report.method == "single":
         steps.append("Measure both sides again, taking turns, before acting on a flag.")
         return steps
+    worst = (r for r in report.rows if r.verdict in ATTENTION and r.is_blocking)
+    target = next(worst, None)
     if target is not None:
         pattern = shlex.quote(f"^{regex(target.scenario)}$")
         command = f"python -m ci.run --output run.json --benchmarks {pattern}"

@@ -43,6 +43,8 @@ _BARE: Final = re.compile(
 _COMMIT: Final = re.compile(r"[0-9a-fA-F]{7,}")
 _STARTS_BLOCK: Final = re.compile(r"\d+[.)]|[=+-]")
 _BACKTICKS: Final = re.compile(r"`+")
+_TOO_LONG_A_FENCE: Final = re.compile(r"`{17,}")
+"""GitHub's parser knows no fence of more than 80 (cmark, MAXBACKTICKS)."""
 _TRAILING: Final = ",;:"
 
 
@@ -60,6 +62,7 @@ def code(raw: str) -> Markdown:
 
 
 def _span(shown: str) -> Markdown:
+    shown = _TOO_LONG_A_FENCE.sub(lambda run: r"\u0060" * len(run[0]), shown)
     if "`" not in shown:
         return Markdown(f"`{shown}`")
     fence = "`" * (max(map(len, _BACKTICKS.findall(shown))) + 1)

@@ -31,6 +31,10 @@ MARKER: Final = Markdown("<!-- benchgate -->")
 ONE_TABLE: Final = 60
 """Up to so many rows stand in one open table; beyond, quiet rows are folded."""
 
+OPEN: Final = 12
+"""Up to so many explanations are open from the start."""
+
+_QUIET: Final = frozenset({Verdict.IMPROVED, Verdict.UNCHANGED})
 _SLACK: Final = 600
 _NOTES_ROOM: Final = 8_000
 _METHOD_ROOM: Final = 12_000
@@ -78,7 +82,7 @@ def render_terminal(report: Report, *, width: int, is_color: bool) -> str:
 
 def _frame(report: Report) -> dict[str, object]:
     """Shape everything around the tables, which is bounded on its own."""
-    is_short = wording.is_green(report) and not report.exit_status
+    is_short = wording.is_green(report)
     notes, notes_left = _some((prose(note) for note in report.notes), _NOTES_ROOM)
     method, method_left = _some(
         map(Markdown, footnotes.method(report, code)), _METHOD_ROOM
@@ -117,9 +121,30 @@ def _fill(frame: dict[str, object], report: Report, kept: _Kept) -> str:
         folded=[kept.main[place] for place in folded],
         folded_title=Markdown(f"{text.many(len(folded), 'more scenario')}"),
         cut=_cut(cut),
-        evidence=[kept.evidence[place] for place in sorted(kept.evidence)],
+        evidence=_evidence(rows, kept),
         evidence_cut=_left(silent, "more row"),
     )
+
+
+def _evidence(rows: tuple[Row, ...], kept: _Kept) -> list[dict[str, object]]:
+    """Part what rows rest on: those with something to explain, and the others."""
+    loud: list[Markdown] = []
+    quiet: list[Markdown] = []
+    for place in sorted(kept.evidence):
+        is_quiet = rows[place].verdict in _QUIET
+        (quiet if is_quiet else loud).append(kept.evidence[place])
+    return [
+        {
+            "title": Markdown(title),
+            "opening": Markdown(" open" if lines is loud and len(loud) <= OPEN else ""),
+            "lines": lines,
+        }
+        for title, lines in (
+            ("What these verdicts rest on", loud),
+            ("What the quiet rows rest on", quiet),
+        )
+        if lines
+    ]
 
 
 def _split(

@@ -91,7 +91,7 @@ def _table(rows: tuple[Row, ...], width: int, *, is_color: bool) -> list[str]:
 def _why(row: Row) -> Iterator[str]:
     """Explain a row that cannot stand without a word."""
     said = cells.evidence(row)
-    if row.verdict is Verdict.INCONCLUSIVE:
+    if row.verdict is Verdict.INCONCLUSIVE and row.resolution is not None:
         yield f"smallest change this run could have told: {said.resolution}"
     if row.thresholds is not None and row.thresholds.source == "runner":
         yield f"flagged from {said.sizes}"

@@ -119,7 +119,7 @@ def value(number: float | None, unit: Unit) -> str:
     if number is None or not math.isfinite(number):
         return ABSENT
     sign = "-" if number < 0 else ""
-    number = abs(number)
+    number = abs(float(number))
     if unit.name == SECONDS.name:
         return sign + _seconds(number)
     if unit.is_exact:

@@ -57,54 +57,66 @@ _RELATIONS: Final = {
 
 def headline(report: Report) -> str:
     """Say in one line what the whole report is, and how far it can be believed."""
-    found = Counter(row.verdict for row in report.rows)
-    failed = found[Verdict.FAILED]
-    if report.overall is Verdict.CONTAMINATED:
+    overall = _overall(report)
+    failures = _failures(report.rows)
+    if overall is Verdict.CONTAMINATED:
         title = "Benchmarks — No Verdict, the Control Moved"
     elif not report.compared:
         title = "Benchmarks — Nothing Compared"
+    elif overall is Verdict.FAILED:
+        title, failures = f"Benchmarks — {failures[0]}", failures[1:]
     else:
-        title = _title(report, found)
-    mark = MARKS[_shown_overall(report)]
-    if failed and report.overall is not Verdict.FAILED:
-        title += f" · {MARKS[Verdict.FAILED]} {failed} Not Measured in the PR"
-    return f"{mark} {title}"
+        title = _title(report, overall)
+    parts = [title, *(f"{MARKS[Verdict.FAILED]} {failure}" for failure in failures)]
+    return f"{MARKS[overall]} {' · '.join(parts)}"
 
 
-def _shown_overall(report: Report) -> Verdict:
-    """Return the verdict of the header: green only where every row is decided."""
+def _overall(report: Report) -> Verdict:
+    """Return the verdict of the header: never better than a row that counts."""
     if report.overall is Verdict.CONTAMINATED:
         return report.overall
+    counting = [row.verdict for row in report.rows if row.is_blocking]
     if not report.compared:
-        has_failed = any(row.verdict is Verdict.FAILED for row in report.rows)
+        has_failed = Verdict.FAILED in counting
         return Verdict.FAILED if has_failed else Verdict.INCONCLUSIVE
-    if report.overall is Verdict.IMPROVED:
-        return Verdict.UNCHANGED
-    if report.overall in {Verdict.ADDED, Verdict.REMOVED}:
+    worst = min(ATTENTION.intersection(counting) | {report.overall}, key=_rank)
+    if worst is Verdict.FAILED and worst not in counting:
         return Verdict.INCONCLUSIVE
-    return report.overall
+    return Verdict.UNCHANGED if worst is Verdict.IMPROVED else worst
 
 
-def _title(report: Report, found: Counter[Verdict]) -> str:
-    overall = report.overall
-    if overall in _GOOD and not is_green(report):
-        return f"Benchmarks — {report.compared:,} Compared"
-    failed = text.many(found[Verdict.FAILED], "Scenario")
-    undecided = f"{found[Verdict.INCONCLUSIVE]:,} of {report.compared:,}"
-    title = {
-        Verdict.ALERT: "Benchmark Regression Detected",
-        Verdict.WARN: "Benchmark Change Detected",
-        Verdict.FAILED: f"Benchmarks — {failed} Not Measured in the PR",
-        Verdict.UNCHANGED: "Benchmarks — No Regression",
-        Verdict.IMPROVED: "Benchmarks — No Regression",
-    }.get(overall, f"Benchmarks — Cannot Tell for {undecided}")
-    is_claim = overall in {Verdict.ALERT, Verdict.WARN}
-    is_single_green = overall in _GOOD and report.method == "single"
-    if is_single_green or (is_claim and not _is_sure(report, overall)):
-        if overall is Verdict.ALERT:
-            title = "Possible Benchmark Regression"
-        title += f" ({doubt(report)})"
-    return title
+def _rank(verdict: Verdict) -> int:
+    return WORST_FIRST.index(verdict)
+
+
+def _failures(rows: tuple[Row, ...]) -> list[str]:
+    """Count the rows without a value in the PR; those that fail the check first."""
+    failed = Counter(row.is_blocking for row in rows if row.verdict is Verdict.FAILED)
+    said = []
+    if failed[True]:
+        scenarios = text.many(failed[True], "Scenario")
+        said.append(f"{scenarios} Failed or Not Measured in the PR")
+    if failed[False]:
+        verb = "Fails" if failed[False] == 1 else "Fail"
+        said.append(f"{text.many(failed[False], 'Scenario')} {verb} on Both Sides")
+    return said
+
+
+def _title(report: Report, overall: Verdict) -> str:
+    if overall is Verdict.ALERT:
+        if _is_sure(report, overall):
+            return "Benchmark Regression Detected"
+        return f"Possible Benchmark Regression ({doubt(report)})"
+    if overall is Verdict.WARN:
+        suffix = "" if _is_sure(report, overall) else f" ({doubt(report)})"
+        return f"Benchmark Change Detected{suffix}"
+    if is_green(report):
+        suffix = f" ({doubt(report)})" if report.method == "single" else ""
+        return f"Benchmarks — No Regression{suffix}"
+    if overall is Verdict.INCONCLUSIVE:
+        undecided = sum(row.verdict is overall for row in report.rows)
+        return f"Benchmarks — Cannot Tell for {text.many(undecided, 'Scenario')}"
+    return f"Benchmarks — {report.compared:,} Compared, None Called Worse"
 
 
 def doubt(report: Report) -> str:
@@ -131,6 +143,7 @@ def is_green(report: Report) -> bool:
     """Tell whether "no regression" may be said: every compared row is decided."""
     return (
         report.overall in _GOOD
+        and report.exit_status == 0
         and report.compared > 0
         and not any(row.verdict in ATTENTION for row in report.rows)
     )
@@ -229,11 +242,14 @@ def _undecided(rows: list[Row]) -> str:
     known = [row.resolution for row in rows if row.resolution is not None]
     least = text.size(min(known)) if known else text.ABSENT
     most = text.size(max(known)) if known else text.ABSENT
-    line = f"{MARKS[Verdict.INCONCLUSIVE]} {text.many(len(rows), 'scenario')}: "
+    line = (
+        f"{MARKS[Verdict.INCONCLUSIVE]} This run cannot tell for "
+        f"{text.many(len(rows), 'scenario')}"
+    )
     if not known:
-        return line + "this run cannot tell."
+        return f"{line}."
     span = least if least == most else f"{least} to {most}"
-    return line + f"the smallest change this run could have told is {span}."
+    return f"{line}; the smallest change it could have told there is {span}."
 
 
 def _check(report: Report) -> str:
@@ -241,5 +257,5 @@ def _check(report: Report) -> str:
         return "This fails the check."
     if report.exit_status:
         return f"There is no verdict (exit status {report.exit_status})."
-    is_flagged = report.overall in {Verdict.ALERT, Verdict.WARN, Verdict.FAILED}
+    is_flagged = _overall(report) in {Verdict.ALERT, Verdict.WARN, Verdict.FAILED}
     return "Advisory: this does not fail the check." if is_flagged else ""
