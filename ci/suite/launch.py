@@ -107,8 +107,15 @@ class Launcher:
         if case.row.benchmark in self.known[arm]:
             return None
         failure = import_failure(self.imports[arm], case.module)
-        unknown = "the suite does not define it here"
-        return failure or Failure(kind=FailureKind.FAILED, message=unknown)
+        if failure is None:
+            text = "the suite does not define it here"
+            return Failure(kind=FailureKind.FAILED, message=text)
+        is_broken_by_head = import_failure(self.imports[Arm.HEAD], case.module)
+        if arm is not Arm.HEAD and case.row.on_base and is_broken_by_head:
+            # Every arm runs the head's suite, and that is what is broken: the
+            # base's own file defines the row, so the base is not to blame.
+            return Failure(kind=FailureKind.NOT_MEASURED, message=failure.message)
+        return failure
 
     def _time(
         self, case: Case, seconds: float, turn: int, failures: dict[Arm, Failure]
