@@ -118,6 +118,6 @@ class KvPages:
 
     def _shortage(self, needed: int) -> str:
         return (
-            f"KvPages: {needed} pages needed and {self.free} of {self._capacity} free;"
+            f"KvPages: pages needed: {needed}, free: {self.free} of {self._capacity};"
             " remove a sequence or make the pool larger"
         )

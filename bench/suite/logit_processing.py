@@ -1,5 +1,6 @@
 """Seven processors between the logits of one step and its draw."""
 
+from collections import Counter
 from typing import ClassVar
 
 import torch
@@ -18,6 +19,8 @@ CHAIN: tuple[chain.Processor, ...] = (
     chain.TopP(0.9),
     chain.MinP(0.05),
 )
+PENALTIES = 4  # of the seven; the others are filters
+ROUNDING = 1e-5  # of four steps in single precision, on logits below 10
 ROW = "seven_processor_chain_per_step"
 # Worked out in double precision by code that shares nothing with this library.
 CHOICES = {
@@ -31,6 +34,17 @@ CHOICES = {
 def history() -> chain.History:
     """Return 128 ids of a prompt and 64 generated ones, which repeat."""
     return chain.History(prompt=torch.arange(128) % 97, generated=torch.arange(64) % 31)
+
+
+def penalized(logits: Tensor, past: chain.History) -> Tensor:
+    """Return what the four penalties make of `logits`, in double, token by token."""
+    said = Counter(past.generated.tolist())
+    exact = logits.double()
+    for token in {*past.prompt.tolist(), *said}:
+        value = float(exact[token])
+        less = value / 1.1 if value > 0 else value * 1.1
+        exact[token] = less - 0.2 * said[token] - (0.1 if token in said else 0.0)
+    return exact / 0.8
 
 
 def choices(logits: Tensor, work: Tensor) -> dict[str, int]:
@@ -64,8 +78,13 @@ class LogitProcessing:
         chain.run(CHAIN, self.logits, self.history, out=self.work)
 
     def check(self, case: str) -> None:
-        """Require what each filter keeps, the token, and untouched logits."""
+        """Require each penalty, what each filter keeps, and untouched logits."""
         scratch = torch.empty_like(self.logits)
+        chain.run(CHAIN[:PENALTIES], self.logits, self.history, out=scratch)
+        error = (scratch.double() - penalized(inputs.logits(), self.history)).abs()
+        scenario.require(
+            "penalties are right", float(error.max()) < ROUNDING, expected=True
+        )
         scenario.require("choices", choices(self.logits, scratch), CHOICES)
         self.time_chain(case)
         scenario.require_tensor(self.work, scratch)

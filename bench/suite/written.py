@@ -8,7 +8,7 @@ from torch.overrides import TorchFunctionMode
 
 
 class _Written(TorchFunctionMode):
-    """Adds up the results of all torch functions called under it."""
+    """Adds up new results and changed arguments of all torch functions under it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,23 +22,27 @@ class _Written(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         given = kwargs or {}
+        tensors = [arg for arg in (*args, *given.values()) if isinstance(arg, Tensor)]
+        before = [_writes(tensor) for tensor in tensors]
         result = func(*args, **given)
+        changed = {
+            _memory(tensor): tensor.nbytes
+            for tensor, writes in zip(tensors, before, strict=True)
+            if _writes(tensor) != writes
+        }
+        self.total += sum(changed.values())
         if isinstance(result, Tensor):
-            writes = "out" in given or not _is_view(func, result, args)
-            self.total += result.nbytes if writes else 0
+            is_new = _memory(result) not in map(_memory, tensors)
+            self.total += result.nbytes if is_new else 0
         return result
 
 
-def _is_view(func: Callable[..., Any], result: Tensor, args: tuple[Any, ...]) -> bool:
-    """Say whether `result` is memory that was there and that `func` left alone.
+def _memory(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
 
-    Torch marks a function that writes its first argument by a final underscore.
-    """
-    storages = {
-        arg.untyped_storage().data_ptr() for arg in args if isinstance(arg, Tensor)
-    }
-    is_shared = result.untyped_storage().data_ptr() in storages
-    return is_shared and not func.__name__.endswith("_")
+
+def _writes(tensor: Tensor) -> int:
+    return tensor._version  # noqa: SLF001 - autograd's count of writes has no other name
 
 
 def bytes_written(call: Callable[[], object]) -> int:
