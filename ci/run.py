@@ -49,6 +49,13 @@ SCENARIO_SECONDS: Final = 0.4
 QUICK_SECONDS: Final = 0.15
 INTERRUPTED: Final = 130
 
+DESCRIPTION: Final = """\
+Measure two commits of this repository on this machine and write one run document.
+
+Base, head and a second copy of the base, the control, take turns within
+milliseconds, in fresh processes, several launches over. The benchmarks are those
+of the head's asv suite. Numbers only: "benchgate compare" judges them.
+"""
 EPILOG: Final = """\
 Without --base, the base is the merge base of head and the default branch; on the
 default branch itself it is head's first parent.
@@ -61,8 +68,9 @@ examples:
   python -m ci.compare run.json                 judge what was measured
 
 exit status:
-  0 measured; 2 nothing to compare (bad input, nothing measured); 130 interrupted.
-  Whether anything got slower is for `compare` to say.
+  0    measured; whether anything became slower is for compare to say
+  2    bad input, or nothing could be measured
+  130  interrupted; finished launches are in the document
 """
 
 
@@ -70,11 +78,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the command line of this verb."""
     parser = argparse.ArgumentParser(
         prog="benchgate run",
-        description=(
-            "Measure two commits of this repository on this machine and write one "
-            "run document. Base, head and a second copy of the base alternate within "
-            "milliseconds, in fresh processes, several times over."
-        ),
+        description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
