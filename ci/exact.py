@@ -34,23 +34,25 @@ def judge_exact(scenario: Scenario, trials: Sequence[Measurement]) -> Row:
     """Return the row of an exact metric from launches with base and head values."""
     base = _distinct(trials, Arm.BASE, Arm.CONTROL)
     head = _distinct(trials, Arm.HEAD)
-    verdict, reason = Verdict.INCONCLUSIVE, ""
-    if not all(math.isfinite(value) for value in base + head):
-        reason = "not a number; make the benchmark return a finite value"
-    elif len(base) > 1:
-        reason = f"varies on the base: {_listed(base)}; make it steady or not exact"
-    elif len(head) > 1:
-        verdict = Verdict.ALERT
-        reason = f"varies in the PR: {_listed(head)}; on the base always {base[0]:g}"
-    else:
+    is_finite = all(math.isfinite(value) for value in base + head)
+    is_steady = is_finite and len(base) == 1 and len(head) == 1
+    if is_steady:
         verdict, reason = compare_exact(base[0], head[0], scenario.unit)
-    is_steady = len(base) == 1 and len(head) == 1 and not reason.startswith("not a")
+    elif is_finite and len(base) == 1:
+        verdict = Verdict.ALERT
+        reason = f"varies in the PR: {_listed(head)}; on the base always {base[0]:.17g}"
+    elif is_finite:
+        verdict = Verdict.INCONCLUSIVE
+        reason = f"varies on the base: {_listed(base)}; make it steady or not exact"
+    else:
+        verdict = Verdict.INCONCLUSIVE
+        reason = "not a number; make the benchmark return a finite value"
     return Row(
         scenario=scenario.id,
         verdict=verdict,
         unit=scenario.unit,
-        base=base[0] if len(base) == 1 and math.isfinite(base[0]) else None,
-        head=head[0] if len(head) == 1 and math.isfinite(head[0]) else None,
+        base=base[0] if is_finite and len(base) == 1 else None,
+        head=head[0] if is_finite and len(head) == 1 else None,
         change=ratio(base[0], head[0]) if is_steady else None,
         thresholds=ANY_DIFFERENCE,
         is_confirmed=verdict in {Verdict.ALERT, Verdict.IMPROVED},

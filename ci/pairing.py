@@ -86,7 +86,7 @@ def _of_blocks(measured: Sequence[Measurement], blocks: int) -> Array:
     effect = X(head) - (X(base) + X(control)) / 2, control = X(base) - X(control).
     """
     logs = _logs(measured, 2 * blocks).reshape(len(measured), 3, blocks, 2)
-    slots = logs.mean(axis=3)
+    slots = (logs[..., 0] + logs[..., 1]) / 2
     base, head, control = slots[:, 0], slots[:, 1], slots[:, 2]
     effects = head - (base + control) / 2
     effect = hodges_lehmann(effects)

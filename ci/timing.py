@@ -122,10 +122,11 @@ def _scores(
 ) -> _Scores:
     """Ask each question of all rows at once."""
     sigma, launches = scale.sigma, stats.counts(values.effect)
-    sign = np.array([-1.0 if _is_higher(row) else 1.0 for row in scenarios])
-    has_no_side = np.array([_has_no_side(row) for row in scenarios])
-    toward = np.sign(np.nan_to_num(stats.location(values.effect, sigma)))
-    sign = np.where(has_no_side & (toward < 0), -1.0, sign)
+    center = stats.location(values.effect, sigma)
+    directions = [scenario.unit.direction for scenario in scenarios]
+    has_no_side = np.array([side is Direction.NONE for side in directions])
+    is_higher = np.array([side is Direction.HIGHER for side in directions])
+    sign = np.where(is_higher | (has_no_side & (center < 0)), -1.0, 1.0)
     worse = sign[:, None] * values.effect
     critical = stats.critical_value(int((launches > 0).sum()))
     low, high = stats.interval(worse, sigma)
@@ -139,7 +140,7 @@ def _scores(
         is_slower=stats.score(worse, sigma, margin) >= critical,
         is_faster=faster & ~has_no_side,
         is_ruled_out=stats.score(worse, sigma, gate) <= stats.RULED_OUT,
-        change=np.expm1(sign * stats.location(worse, sigma)),
+        change=np.expm1(center),
         low=np.expm1(np.where(sign > 0, low, -high)),
         high=np.expm1(np.where(sign > 0, high, -low)),
         confirmable=np.abs(
@@ -170,7 +171,7 @@ def _row(
         verdict = Verdict.WARN
     is_enough = bool(scores.launches[at] >= stats.MINIMUM_LAUNCHES)
     is_flag = verdict in {Verdict.ALERT, Verdict.WARN}
-    notes = (_UNKNOWN_CLASS,) if is_flag and not scores.is_class_known[at] else ()
+    is_blocking = not is_flag or bool(scores.is_class_known[at])
     return Row(
         scenario=scenario.id,
         verdict=verdict,
@@ -186,10 +187,10 @@ def _row(
         thresholds=thresholds,
         resolution=float(scores.resolution[at]),
         is_confirmed=is_enough and bool(scores.is_slower[at] or scores.is_faster[at]),
-        is_blocking=bool(scores.is_class_known[at]),
+        is_blocking=is_blocking,
         launches=int(scores.launches[at]),
         reason="of alert size, shown as a warning" if is_capped else reason,
-        notes=notes,
+        notes=() if is_blocking else (_UNKNOWN_CLASS,),
     )
 
 
@@ -264,11 +265,3 @@ def _too_few(launches: int) -> str:
         f"{launches} of the {stats.MINIMUM_LAUNCHES} launches that a verdict needs; "
         "measure more launches"
     )
-
-
-def _is_higher(scenario: Scenario) -> bool:
-    return scenario.unit.direction is Direction.HIGHER
-
-
-def _has_no_side(scenario: Scenario) -> bool:
-    return scenario.unit.direction is Direction.NONE
