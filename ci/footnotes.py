@@ -11,8 +11,8 @@ import shlex
 from typing import Final
 
 from ci import text
-from ci.model import Report, Verdict
-from ci.wording import ATTENTION, MARKS, Quote, doubt
+from ci.model import Report, Row, Verdict
+from ci.wording import ATTENTION, MARKS, Quote, doubt, is_shared_failure
 
 _GPU: Final = re.compile("cuda|gpu", re.IGNORECASE)
 _REGEX_SPECIAL: Final = re.compile(r"[\\.^$*+?{}\[\]|()]")
@@ -63,8 +63,8 @@ def method(report: Report, quote: Quote) -> list[str]:
             f"{control}, by {quote(report.tool)}, in {text.duration(report.seconds)}."
         )
     lines.append(f"Change is PR / base - 1. {legend(report)}")
-    if report.noise_source:
-        lines.append(f"Noise known from {quote(report.noise_source)}.")
+    if report.noise_source and "uncalibrated" not in report.noise_source:
+        lines.append(f"Noise known from: {quote(report.noise_source)}")
     for side, commit in (("Base", report.base), ("PR", report.head)):
         if commit is not None:
             said = [commit.sha, commit.asked, commit.date, commit.subject]
@@ -133,15 +133,21 @@ def next_steps(report: Report, quote: Quote) -> list[str]:
     if report.method == "single":
         steps.append("Measure both sides again, taking turns, before acting on a flag.")
         return steps
-    worst = (r for r in report.rows if r.verdict in ATTENTION and r.is_blocking)
-    target = next(worst, None)
+    open_rows = [row for row in report.rows if row.verdict in ATTENTION]
+    target = next((row for row in open_rows if not is_shared_failure(row)), None)
     if target is not None:
         pattern = shlex.quote(f"^{regex(target.scenario)}$")
-        command = f"python -m ci.run --output run.json --benchmarks {pattern}"
+        command = f"python -m ci.run --benchmarks {pattern}"
         steps.append(f"Measure one scenario again: {quote(command)}")
         steps.append(f"Then read it: {quote('python -m ci.compare run.json')}")
+    if any(row.resolution is not None for row in open_rows if _is_undecided(row)):
+        steps.append(f"To tell smaller changes, measure more: {quote('--launches N')}")
     steps.append("Run the job again to measure everything afresh.")
     return steps
+
+
+def _is_undecided(row: Row) -> bool:
+    return row.verdict is Verdict.INCONCLUSIVE
 
 
 def regex(scenario: str) -> str:

@@ -37,7 +37,7 @@ _BARE: Final = re.compile(
       | [+-]? \d{1,6} (?: [.,] \d{1,6} )* (?: e[+-]\d+ )? [%x]?
       | [—·=+±→≥≤-]                            # a sign between two blanks
     )
-    [")]? [.,;:!?]? [")]?""",
+    [")]? [.,;:!?]{0,2} [")]?""",
     re.VERBOSE,
 )
 _COMMIT: Final = re.compile(r"[0-9a-fA-F]{7,}")

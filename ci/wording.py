@@ -75,7 +75,7 @@ def _overall(report: Report) -> Verdict:
     """Return the verdict of the header: never better than a row that counts."""
     if report.overall is Verdict.CONTAMINATED:
         return report.overall
-    counting = [row.verdict for row in report.rows if row.is_blocking]
+    counting = [row.verdict for row in report.rows if not is_shared_failure(row)]
     if not report.compared:
         has_failed = Verdict.FAILED in counting
         return Verdict.FAILED if has_failed else Verdict.INCONCLUSIVE
@@ -83,6 +83,11 @@ def _overall(report: Report) -> Verdict:
     if worst is Verdict.FAILED and worst not in counting:
         return Verdict.INCONCLUSIVE
     return Verdict.UNCHANGED if worst is Verdict.IMPROVED else worst
+
+
+def is_shared_failure(row: Row) -> bool:
+    """Tell whether a row fails on the base too, so that the PR is not to blame."""
+    return row.verdict is Verdict.FAILED and not row.is_blocking
 
 
 def _rank(verdict: Verdict) -> int:
@@ -113,8 +118,8 @@ def _title(report: Report, overall: Verdict) -> str:
     if is_green(report):
         suffix = f" ({doubt(report)})" if report.method == "single" else ""
         return f"Benchmarks — No Regression{suffix}"
-    if overall is Verdict.INCONCLUSIVE:
-        undecided = sum(row.verdict is overall for row in report.rows)
+    undecided = sum(row.verdict is Verdict.INCONCLUSIVE for row in report.rows)
+    if undecided:
         return f"Benchmarks — Cannot Tell for {text.many(undecided, 'Scenario')}"
     return f"Benchmarks — {report.compared:,} Compared, None Called Worse"
 
@@ -124,7 +129,9 @@ def doubt(report: Report) -> str:
     if report.method != "single":
         return "not confirmed"
     sources = {row.thresholds.source for row in report.rows if row.thresholds}
-    is_calibrated = report.noise_source and "uncalibrated" not in sources
+    is_calibrated = report.noise_source and not any(
+        "uncalibrated" in source for source in (report.noise_source, *sources)
+    )
     return (
         "single launch, not confirmed"
         if is_calibrated
@@ -199,11 +206,6 @@ def attention(report: Report, quote: Quote) -> list[str]:
     undecided = [r for r in report.rows if r.verdict is Verdict.INCONCLUSIVE]
     if undecided:
         said.append(_undecided(undecided))
-    if report.method == "single" and report.compared:
-        said.append(
-            "One result set per side confirms nothing: what repeats and what is "
-            "noise cannot be told apart."
-        )
     said.append(_check(report))
     return [part for part in said if part]
 

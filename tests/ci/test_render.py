@@ -205,7 +205,20 @@ def test_single_result_sets_never_detect_a_regression() -> None:
 
     assert expected == headline(single)
     assert "(single launch, not confirmed)" in headline(profiled)
-    assert "confirms nothing" in render_comment(single)
+    assert "each side was measured once" in render_comment(single)
+
+
+def test_uncalibrated_is_said_even_if_no_row_has_sizes() -> None:
+    """Two result sets without a profile are uncalibrated whatever their rows are."""
+    sizes = Thresholds(gate=0, warn=0, alert=0, source="exact")
+    counted = replace(row("a"), thresholds=sizes)
+    single = replace(
+        report(Verdict.UNCHANGED, counted),
+        method="single",
+        noise_source="uncalibrated, not confirmed",
+    )
+
+    assert "(uncalibrated, not confirmed)" in headline(single)
 
 
 def test_an_exact_difference_needs_no_confirmation() -> None:

@@ -179,6 +179,7 @@ def foreign(overall: Verdict, *rows: Row, notes: tuple[str, ...] = ()) -> Report
         exit_status=0,
         method="single",
         tool="criterion",
+        noise_source="uncalibrated, not confirmed",
         rows=tuple(single(row) for row in rows),
         compared=len(rows),
         policy=Policy(),
@@ -209,7 +210,7 @@ REPORTS: Final = {
     "improved": paired(Verdict.IMPROVED, 0, UNCHANGED, PEAK, IMPROVED),
     "inconclusive": paired(Verdict.INCONCLUSIVE, 0, UNDECIDED, UNCHANGED),
     "failed": paired(Verdict.FAILED, 1, BROKEN, BROKEN_BOTH, UNCHANGED),
-    "failed_on_both": paired(Verdict.UNCHANGED, 0, BROKEN_BOTH, UNCHANGED),
+    "failed_on_both": paired(Verdict.INCONCLUSIVE, 0, BROKEN_BOTH, UNCHANGED),
     "added_removed": paired(Verdict.UNCHANGED, 0, REMOVED, ADDED, UNCHANGED),
     "contaminated": paired(
         Verdict.CONTAMINATED,
