@@ -161,7 +161,7 @@ def _compare(options: argparse.Namespace) -> int:
     is_written = _publish(report, options)
     if report.compared == 0:
         sides = " and ".join(filter(None, (options.first, options.second)))
-        return _say(f"no scenario was measured on both sides: {sides}", NO_VERDICT)
+        _say(f"no scenario was measured on both sides: {sides}", NO_VERDICT)
     return report.exit_status if is_written else NO_VERDICT
 
 

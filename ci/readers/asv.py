@@ -16,7 +16,7 @@ import msgspec
 from ci import DocumentError
 from ci.model import Commit
 from ci.readers.asv_rows import AsvBenchmark, AsvRow, read_rows
-from ci.readers.files import encodable
+from ci.readers.files import encodable, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 TOOL: Final = "asv"
 
 _NEWEST: Final = 2
-_COMMITS_SHOWN: Final = 4
 _FACTS: Final = ("cpu", "num_cpu", "ram", "arch", "os")
 """What is told of the machine; its name is not."""
 
@@ -138,11 +137,8 @@ def join_files(
 def _check_one_commit(source: Path, decoded: list[tuple[Path, AsvFile]]) -> None:
     commits = sorted({file.commit_hash or "unknown" for _, file in decoded})
     if len(commits) > 1:
-        shown = ", ".join(
-            [*commits[:_COMMITS_SHOWN], *["…"] * (len(commits) > _COMMITS_SHOWN)]
-        )
         raise DocumentError(
-            f"{source}: results of {len(commits)} commits ({shown}); "
+            f"{source}: results of {len(commits)} commits ({listed(commits)}); "
             "give the file of one of them"
         )
 

@@ -150,8 +150,7 @@ def _reading(value: Any, unit: Unit, samples: int) -> Reading:
         number = math.inf
     if math.isinf(number):
         return _failed(unit, "its value is not finite")
-    notes = ("single sample",) if samples == 1 else ()
-    return Reading(value=number, unit=unit, samples=samples, notes=notes)
+    return Reading(value=number, unit=unit, samples=samples)
 
 
 def _failed(unit: Unit, what: str) -> Reading:

@@ -17,7 +17,7 @@ import msgspec
 
 from ci import DocumentError
 from ci.model import Failure, FailureKind, Reading, ResultSet, ScenarioId
-from ci.readers.files import decode_text, read_bytes
+from ci.readers.files import decode_text, listed, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,6 @@ _IDENTITY: Final = "benchmark.json"
 _ESTIMATES: Final = "estimates.json"
 _SAMPLE: Final = "sample.json"
 _NANOSECONDS: Final = 1e9
-_NAMES_SHOWN: Final = 5
 
 
 class CriterionBenchmark(msgspec.Struct, frozen=True, gc=False):
@@ -98,21 +97,22 @@ def find_entries(root: Path) -> list[Entry]:
 
 def read_tree(root: Path, entries: list[Entry]) -> ResultSet:
     """Return the result set of the ``entries`` found under ``root``."""
-    chosen, notes = _choose(root, entries)
+    here = os.fspath(root)
+    chosen, notes = _choose(here, entries)
     readings: dict[ScenarioId, Reading] = {}
     homes: dict[ScenarioId, str] = {}
     repeats: dict[ScenarioId, list[str]] = {}
     for entry in chosen:
-        scenario, reading = _read_entry(root, entry)
+        scenario, reading = _read_entry(here, entry)
         if scenario in readings:
-            repeats.setdefault(scenario, []).append(_relative(root, entry.home))
+            repeats.setdefault(scenario, []).append(_relative(here, entry.home))
             continue
         readings[scenario] = reading
         homes[scenario] = entry.home
     for scenario, others in repeats.items():
         notes.append(
             f"{scenario} is the id of {1 + len(others)} directories; "
-            f"{_relative(root, homes[scenario])} counts, {_some(others)} does not"
+            f"{_relative(here, homes[scenario])} counts, {listed(others)} does not"
         )
     return ResultSet(tool=TOOL, source=str(root), readings=readings, notes=tuple(notes))
 
@@ -139,7 +139,7 @@ def _walk(root: str) -> Iterator[Entry]:
                 yield entry
 
 
-def _choose(root: Path, entries: list[Entry]) -> tuple[list[Entry], list[str]]:
+def _choose(root: str, entries: list[Entry]) -> tuple[list[Entry], list[str]]:
     """Take the fresh measurements; without any, the one saved baseline."""
     fresh = [entry for entry in entries if entry.name == _FRESH]
     if fresh:
@@ -147,7 +147,7 @@ def _choose(root: Path, entries: list[Entry]) -> tuple[list[Entry], list[str]]:
         left = sorted({e.home for e in entries if e.home not in measured})
         if not left:
             return fresh, []
-        names = _some([_relative(root, home) for home in left])
+        names = listed([_relative(root, home) for home in left])
         note = (
             "left out, for want of a new measurement beside the saved baseline: "
             f"{names}"
@@ -157,19 +157,20 @@ def _choose(root: Path, entries: list[Entry]) -> tuple[list[Entry], list[str]]:
     if len(names_saved) > 1:
         raise DocumentError(
             f"{root}: no 'new' results and several saved baselines "
-            f"({_some(names_saved)}); keep one of them"
+            f"({listed(names_saved)}); keep one of them"
         )
     return entries, [f"read from the saved baseline {names_saved[0]!r}"]
 
 
-def _read_entry(root: Path, entry: Entry) -> tuple[ScenarioId, Reading]:
+def _read_entry(root: str, entry: Entry) -> tuple[ScenarioId, Reading]:
     """Return id and reading; a file that cannot be read makes a failed reading."""
-    scenario = _relative(root, entry.home).replace(os.sep, "/")
+    scenario: ScenarioId | None = None
     try:
-        identity = _decode(root, entry, _IDENTITY, _BENCHMARK_DECODER)[0]
-        scenario = identity.full_id
+        scenario = _decode(root, entry, _IDENTITY, _BENCHMARK_DECODER)[0].full_id
         estimates, raw = _decode(root, entry, _ESTIMATES, _ESTIMATES_DECODER)
     except DocumentError as error:
+        if scenario is None:
+            scenario = _relative(root, entry.home).replace(os.sep, "/")
         return scenario, _unreadable(str(error))
     digest = hashlib.blake2b(raw, digest_size=16)
     count = 0
@@ -190,24 +191,23 @@ def _read_entry(root: Path, entry: Entry) -> tuple[ScenarioId, Reading]:
 
 
 def _decode(
-    root: Path, entry: Entry, name: str, decoder: msgspec.json.Decoder[Schema]
+    root: str, entry: Entry, name: str, decoder: msgspec.json.Decoder[Schema]
 ) -> tuple[Schema, bytes]:
     """Return the decoded file and its bytes; the error names it from ``root`` on."""
     path = entry.file(name)
-    where = _relative(root, path)
-    if name not in entry.files:
-        raise DocumentError(f"{where} is missing")
     try:
+        if name not in entry.files:
+            raise DocumentError(f"{path} is missing")
         raw = read_bytes(path)
+        try:
+            return decoder.decode(raw), raw
+        except msgspec.ValidationError as error:
+            raise DocumentError(f"{path} is not Criterion's: {error}") from None
+        except (msgspec.DecodeError, RecursionError):
+            # A byte-order mark is rare: looking for one costs only where it is.
+            return _decode_text(decoder, decode_text(raw, path), path), raw
     except DocumentError as error:
-        raise DocumentError(str(error).replace(path, where)) from None
-    try:
-        return decoder.decode(raw), raw
-    except msgspec.ValidationError as error:
-        raise DocumentError(f"{where} is not Criterion's: {error}") from None
-    except (msgspec.DecodeError, RecursionError):
-        # A byte-order mark is rare, so looking for one costs only where it occurs.
-        return _decode_text(decoder, decode_text(raw, where), where), raw
+        raise DocumentError(str(error).replace(path, _relative(root, path))) from None
 
 
 def _decode_text(
@@ -224,12 +224,5 @@ def _unreadable(message: str) -> Reading:
     return Reading(value=None, failure=failure)
 
 
-def _relative(root: Path, path: str) -> str:
-    return path.removeprefix(os.fspath(root)).lstrip(os.sep) or path
-
-
-def _some(names: list[str]) -> str:
-    """Return the first names and how many more there are."""
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    more = len(names) - _NAMES_SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+def _relative(root: str, path: str) -> str:
+    return path.removeprefix(root).lstrip(os.sep) or path

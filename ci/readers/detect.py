@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ci import DocumentError
 from ci.model import ResultSet
 from ci.readers import asv, asv_names, criterion
-from ci.readers.files import decode_text, parse_json, read_bytes
+from ci.readers.files import decode_text, listed, parse_json, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ci.readers.files import Json
 
 READ_FORMATS: Final = "a Criterion directory, an asv result file or a directory of them"
-SAME_BYTES_NOTE: Final = "the same bytes on both sides: not measured again?"
+SAME_BYTES: Final = "the same bytes on both sides: not measured again?"
 
 _BESIDE: Final = ("machine.json", "benchmarks.json")
 _CRITERION_PLACES: Final = ("target/criterion", "criterion", "")
@@ -159,19 +159,19 @@ def _refusal(value: Any, path: Path) -> str:
 
 
 def _note_same_bytes(base: ResultSet, head: ResultSet) -> ResultSet:
-    """Return ``head`` with a note on each row whose files equal those of ``base``."""
-    same = {
-        scenario: replace(reading, notes=(*reading.notes, SAME_BYTES_NOTE))
+    """Return ``head`` with a note on the rows whose files equal those of ``base``."""
+    same = [
+        scenario
         for scenario, reading in head.readings.items()
         if reading.digest
         and scenario in base.readings
         and reading.digest == base.readings[scenario].digest
-    }
+    ]
     if not same:
         return head
     rows = "1 row" if len(same) == 1 else f"{len(same)} rows"
-    note = f"the files of {rows} are {SAME_BYTES_NOTE}"
-    return replace(head, readings=head.readings | same, notes=(*head.notes, note))
+    note = f"the files of {rows} are {SAME_BYTES} ({listed(same)})"
+    return replace(head, notes=(*head.notes, note))
 
 
 def _has(value: Any, **fields: object) -> bool:
