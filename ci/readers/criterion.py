@@ -195,9 +195,9 @@ def _decode(
 ) -> tuple[Schema, bytes]:
     """Return the decoded file and its bytes; the error names it from ``root`` on."""
     path = entry.file(name)
+    if name not in entry.files:
+        raise DocumentError(f"{_relative(root, path)} is missing")
     try:
-        if name not in entry.files:
-            raise DocumentError(f"{path} is missing")
         raw = read_bytes(path)
         try:
             return decoder.decode(raw), raw

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 200 * 2**20
 """A larger file is refused before it is read."""
 
+_CHUNK_BYTES: Final = 2**20
 _NAMES_SHOWN: Final = 5
 
 
@@ -35,23 +35,22 @@ class Json:
 def read_bytes(path: str | Path) -> bytes:
     """Return the bytes of ``path``, bounded; raise DocumentError if it cannot be."""
     try:
-        # Not Path.open: a tree has tens of thousands of files, and it costs a third.
-        with open(path, "rb", buffering=0) as stream:  # noqa: PTH123
-            status = os.fstat(stream.fileno())
-            if status.st_size <= MAX_BYTES:
-                if stat.S_ISREG(status.st_mode):
-                    return stream.readall()
-                data = _read_stream(stream.fileno())
-                if len(data) <= MAX_BYTES:
-                    return data
+        # Not Path.open, which costs as much again: a tree has tens of thousands.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        try:
+            data = _read_bounded(descriptor)
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         raise DocumentError(f"{path}: no such file; check the path") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DocumentError(f"{path}: cannot be read: {reason}") from None
-    raise DocumentError(
-        f"{path}: more than the {MAX_BYTES} bytes that are read; split the results"
-    )
+    if data is None:
+        raise DocumentError(
+            f"{path}: more than the {MAX_BYTES} bytes that are read; split the results"
+        )
+    return data
 
 
 def decode_text(data: bytes, where: str) -> str:
@@ -116,11 +115,17 @@ def listed(names: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _read_stream(descriptor: int) -> bytes:
-    """Return what a pipe or a device holds, stopping just above the bound."""
-    chunks: list[bytes] = []
-    size = 0
-    while size <= MAX_BYTES and (chunk := os.read(descriptor, 2**20)):
+def _read_bounded(descriptor: int) -> bytes | None:
+    """Return the bytes of a file or a pipe, None if they are more than the bound."""
+    size = os.fstat(descriptor).st_size
+    if size > MAX_BYTES:
+        return None
+    data = os.read(descriptor, size + 1)
+    if len(data) == size > 0:
+        return data
+    # A pipe has no size, and a file may have grown since.
+    chunks, total = [data], len(data)
+    while total <= MAX_BYTES and (chunk := os.read(descriptor, _CHUNK_BYTES)):
         chunks.append(chunk)
-        size += len(chunk)
-    return b"".join(chunks)
+        total += len(chunk)
+    return b"".join(chunks) if total <= MAX_BYTES else None
