@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -436,6 +439,29 @@ def test_terminal_says_what_the_comment_says() -> None:
         assert f"- {spot}" in comment
     assert "the control is noisy; run more launches" in terminal_text
     assert "2 scenarios: ⚠️ 1 warn · ✅ 1 unchanged — compared 2 of 2." in terminal_text
+
+
+@pytest.mark.parametrize("place", ["templates", "ci/templates"])
+def test_template_is_found_in_a_checkout_and_in_a_wheel(
+    tmp_path: Path, place: str
+) -> None:
+    """A wheel carries the template inside the package, a checkout beside it."""
+    root = Path(__file__).parent.parent.parent
+    shutil.copytree(
+        root / "ci", tmp_path / "ci", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copytree(root / "templates", tmp_path / place)
+    script = "from ci import render; print(render._template().name, render.__file__)"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.split()[0] == "comment.md.j2"
+    assert Path(done.stdout.split()[1]).is_relative_to(tmp_path)
 
 
 def test_ten_thousand_rows_are_quick() -> None:
