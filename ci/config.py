@@ -64,7 +64,7 @@ def parse_size(text: str) -> float:
     digits, exponent, percent = match.groups()
     number = float(digits + (exponent or ""))
     if not number or math.isinf(number):
-        raise ConfigError(f"{text} is not a usable size; it must be above 0")
+        raise ConfigError(f"{text} is not a usable size; it must be above 0 and finite")
     if percent:
         return number / 100
     if number >= 1:
