@@ -39,8 +39,9 @@ CAUTION: Final = 1.5
 """What a scale from one run is widened by."""
 PRIOR_LAUNCHES: Final = 20
 """The class counts for as many launches as this, d0."""
-ONE_SIGMA: Final = 0.6827
-"""The share of Gaussian deviations within one sigma."""
+ONE_SIGMA: Final = 0.68
+"""The share of Gaussian deviations within one sigma; at four launches this is
+the sixth of eight deviations and leans on no larger one."""
 QUARTILE: Final = 0.6745
 """The median Gaussian deviation, in sigma."""
 FLOOR: Final = 0.001

@@ -163,10 +163,10 @@ def _notes(base: Reading, head: Reading) -> tuple[str, ...]:
     notes = [*base.notes, *head.notes]
     if 1 in {base.samples, head.samples}:
         notes.append("single sample: nothing tells how much it varies")
-    if base.value == head.value and base.unit == SECONDS and base.samples > 1:
+    if base.digest and base.digest == head.digest:
         notes.append(
-            "both sides are equal to the last digit: check that the PR was "
-            "measured again"
+            "the PR's files equal the base's byte for byte, as leftovers of an "
+            "earlier run do: check that the PR was measured"
         )
     return tuple(dict.fromkeys(notes))
 

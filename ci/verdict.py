@@ -175,11 +175,7 @@ def exit_status(rows: Iterable[Row], fail_on: FailOn | None = None) -> int:
         return 2
     if any(_fails(row, fail_on) for row in rows):
         return 1
-    is_decided = any(
-        row.verdict in _DECIDED or (row.verdict is Verdict.FAILED and row.is_blocking)
-        for row in rows
-    )
-    return 0 if is_decided else 2
+    return 0 if any(row.verdict in _DECIDED for row in rows) else 2
 
 
 def _fails(row: Row, fail_on: FailOn | None) -> bool:
