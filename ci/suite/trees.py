@@ -23,8 +23,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PREFIX: Final = "benchgate-"
+OWNER: Final = ".benchgate-owner"
+"""In the folder of a run's trees: the number of the process that made them."""
 DEFAULT_BRANCHES: Final = ("origin/HEAD", "origin/main", "origin/master")
 LOCAL_BRANCHES: Final = ("main", "master")
+SETTINGS: Final = (
+    # No hook of the user's repository runs on our checkouts.
+    *("-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "log.showSignature=false"),
+)
+PLACES: Final = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_INDEX_FILE",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_WORK_TREE",
+    }
+)
+"""What git exports to a hook; a checkout of ours would land in the user's index."""
+
+
+class _RefusalError(SuiteError):
+    """Git ran and said no."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,25 +70,38 @@ class Trees:
 
 
 def git(repository: Path, *words: str) -> str:
-    """Run git and return its output; SuiteError with git's own last line."""
-    command = ["git", "-C", str(repository), *words]
+    """Run git and return its output; SuiteError with the reason git gives."""
+    environment = {k: v for k, v in os.environ.items() if k not in PLACES}
+    # English reasons, and no lock on an index that somebody may be using.
+    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", check=False
+            ["git", *SETTINGS, "-C", str(repository), *words],
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
         )
     except FileNotFoundError:
         raise SuiteError("git: not found on PATH; install it") from None
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or ["no message"]
-        raise SuiteError(f"git {' '.join(words[:2])}: {lines[-1]}")
-    return done.stdout.strip()
+        reasons = [line for line in lines if line.startswith(("fatal:", "error:"))]
+        raise _RefusalError(f"git {' '.join(words[:2])}: {(reasons or lines)[-1]}")
+    return done.stdout.strip("\n")
 
 
 def toplevel(folder: Path) -> Path:
     """Return the root of the repository around ``folder``."""
     try:
         return Path(git(folder, "rev-parse", "--show-toplevel"))
-    except SuiteError:
+    except _RefusalError as error:
+        if "dubious ownership" in str(error):
+            raise SuiteError(
+                f"{folder}: git does not trust a repository of another user; "
+                "`git config --global --add safe.directory` with its path allows it"
+            ) from None
         raise SuiteError(
             f"{folder}: not inside a git repository; run from the project to measure"
         ) from None
@@ -75,7 +112,7 @@ def find_commit(repository: Path, asked: str, flag: str) -> Commit:
     try:
         sha = git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options",
                   f"{asked}^{{commit}}")  # fmt: skip
-    except SuiteError:
+    except _RefusalError:
         raise SuiteError(
             f"{flag}: {asked!r} is not a commit of {repository}; check the name, or "
             "fetch it first (a shallow clone needs `git fetch --unshallow`)"
@@ -93,11 +130,10 @@ def find_pair(repository: Path, base: str | None, head: str | None) -> Pair:
     is head itself, head's first parent; where there is none, head itself.
     """
     try:
-        there = find_commit(repository, head or "HEAD", "--head")
-    except SuiteError:
-        if head is None:
-            raise SuiteError(f"{repository}: has no commit yet; commit first") from None
-        raise
+        git(repository, "rev-parse", "--verify", "--quiet", "HEAD")
+    except _RefusalError:
+        raise SuiteError(f"{repository}: has no commit yet; commit first") from None
+    there = find_commit(repository, "HEAD" if head is None else head, "--head")
     if base is not None:
         here = find_commit(repository, base, "--base")
         return Pair(base=here, head=there, relation="given")
@@ -112,17 +148,29 @@ def find_pair(repository: Path, base: str | None, head: str | None) -> Pair:
         )
     try:
         here = find_commit(repository, f"{there.sha}^1", "--base")
-    except SuiteError:
+    except SuiteError:  # the first commit of all
         return Pair(base=there, head=there, relation="self")
     return Pair(base=here, head=there, relation="first-parent")
 
 
 def _merge_base(repository: Path, head: str) -> str | None:
     for branch in (*DEFAULT_BRANCHES, *LOCAL_BRANCHES):
-        with contextlib.suppress(SuiteError):
+        with contextlib.suppress(_RefusalError):
             git(repository, "rev-parse", "--verify", "--quiet", branch)
-            return git(repository, "merge-base", branch, head)
+            try:
+                return git(repository, "merge-base", branch, head)
+            except _RefusalError:
+                _refuse_shallow(repository, branch, head)
     return None
+
+
+def _refuse_shallow(repository: Path, branch: str, head: str) -> None:
+    """Raise SuiteError where the merge base lies beyond the end of a shallow clone."""
+    if git(repository, "rev-parse", "--is-shallow-repository") == "true":
+        raise SuiteError(
+            f"--base: the history here (shallow clone) ends before {branch} and "
+            f"{head[:12]} meet; run `git fetch --unshallow`, or name a base"
+        )
 
 
 def _is_cut(repository: Path, sha: str) -> bool:
@@ -140,11 +188,12 @@ def refuse_dirty(repository: Path, pair: Pair, suite: str) -> None:
     """
     if git(repository, "rev-parse", "HEAD") not in (pair.base.sha, pair.head.sha):
         return
-    changed = git(repository, "status", "--porcelain", "--untracked-files=no")
-    fresh = git(
-        repository, "ls-files", "--others", "--exclude-standard", "--", f"{suite}/*.py"
-    )
-    names = [line[2:].strip() for line in changed.splitlines()] + fresh.splitlines()
+    changed = git(repository, "status", "--porcelain", "-z", "--no-renames",
+                  "--untracked-files=no")  # fmt: skip
+    fresh = git(repository, "ls-files", "--others", "--exclude-standard", "-z", "--",
+                f":(glob){suite}/**/*.py")  # fmt: skip
+    # Each entry of `status` begins with two letters and a blank.
+    names = [entry[3:] for entry in _entries(changed)] + _entries(fresh)
     if names:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise SuiteError(
@@ -154,9 +203,15 @@ def refuse_dirty(repository: Path, pair: Pair, suite: str) -> None:
 
 
 def changed_files(repository: Path, pair: Pair) -> tuple[str, ...]:
-    """Return the paths that differ between the two commits."""
-    names = git(repository, "diff", "--name-only", "-z", pair.base.sha, pair.head.sha)
-    return tuple(name for name in names.split("\0") if name)
+    """Return the paths that differ between the two commits, both ends of a move."""
+    names = git(repository, "diff", "--name-only", "--no-renames", "-z",
+                pair.base.sha, pair.head.sha)  # fmt: skip
+    return tuple(_entries(names))
+
+
+def _entries(text: str) -> list[str]:
+    """Split what git writes with -z."""
+    return [entry for entry in text.split("\0") if entry]
 
 
 @contextlib.contextmanager
@@ -164,14 +219,13 @@ def check_out(repository: Path, pair: Pair) -> Iterator[Trees]:
     """Check both sides out beside each other; remove both at the end."""
     _sweep(repository)
     work = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
-    (work / "owner").write_text(str(os.getpid()), encoding="ascii")
+    (work / OWNER).write_text(str(os.getpid()), encoding="ascii")
     # Names of equal length: a process can see the length of its path.
     trees = Trees(work=work, base=work / "base", head=work / "head")
     try:
         for tree, commit in ((trees.base, pair.base), (trees.head, pair.head)):
-            # No hook of the user's repository runs on our checkouts.
-            git(repository, "-c", f"core.hooksPath={os.devnull}", "worktree", "add",
-                "--detach", "--force", str(tree), commit.sha)  # fmt: skip
+            git(repository, "worktree", "add", "--detach", "--force", str(tree),
+                commit.sha)  # fmt: skip
         yield trees
     finally:
         _remove(repository, work)
@@ -185,14 +239,26 @@ def _remove(repository: Path, work: Path) -> None:
 
 
 def _sweep(repository: Path) -> None:
-    """Remove what killed runs of this gate left behind."""
+    """Remove what killed runs of this gate left behind, and nothing else."""
     for line in git(repository, "worktree", "list", "--porcelain").splitlines():
         key, _, value = line.partition(" ")
-        work = Path(value).parent
-        if key != "worktree" or not work.name.startswith(PREFIX):
-            continue
-        owner = work / "owner"
-        pid = int(owner.read_text(encoding="ascii") or 0) if owner.is_file() else 0
-        if not is_running(pid):
-            _remove(repository, work)
-    git(repository, "worktree", "prune")
+        tree = Path(value)
+        if key == "worktree" and tree.name in ("base", "head") and _is_orphan(tree):
+            _remove(repository, tree.parent)
+
+
+def _is_orphan(tree: Path) -> bool:
+    """Tell whether a worktree is one of ours whose run has ended.
+
+    Ours are marked by the file `check_out` writes. Where the whole folder is
+    gone, only one from our own place is: a disk may just not be mounted.
+    """
+    work = tree.parent
+    if not work.name.startswith(PREFIX):
+        return False
+    if not work.exists():
+        return work.parent == Path(tempfile.gettempdir()).resolve()
+    try:
+        return not is_running(int((work / OWNER).read_text(encoding="ascii")))
+    except (OSError, ValueError):
+        return False
