@@ -1,4 +1,4 @@
-"""The files the gate owns: run and report, versioned and strictly decoded.
+"""The files the gate owns: run and report, versioned and decoded by type.
 
 Readers of other tools' files live in `ci.readers`. A document is written whole
 to a neighbour file and renamed into place, so a reader never sees half of one.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -80,7 +80,13 @@ def encode_run(run: Run) -> bytes:
 
 def encode_report(report: Report) -> bytes:
     """Return ``report`` as indented JSON; numbers stay numbers in base units."""
-    return msgspec.json.format(_encode(report, REPORT_FORMAT), indent=2) + b"\n"
+    try:
+        data = _encode(report, REPORT_FORMAT)
+    except UnicodeEncodeError:
+        # A name from a foreign file with half a surrogate pair: not text, and
+        # no reason to lose the report. Escaped it is still distinct.
+        data = _encode(_without_surrogates(msgspec.to_builtins(report)), REPORT_FORMAT)
+    return msgspec.json.format(data, indent=2) + b"\n"
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -102,7 +108,20 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise DocumentError(f"{path}: cannot be written: {reason}") from None
 
 
-def _encode(document: Run | Report, name: str) -> bytes:
+def _without_surrogates(value: Any) -> Any:
+    """Return plain ``value`` with half surrogates escaped, as in a Python string."""
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return {
+            _without_surrogates(k): _without_surrogates(v) for k, v in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_without_surrogates(item) for item in value]
+    return value
+
+
+def _encode(document: Run | Report | dict[str, Any], name: str) -> bytes:
     body = msgspec.json.encode(document)
     return f'{{"format":"{name}","version":{VERSION},'.encode() + body[1:]
 
@@ -120,6 +139,8 @@ def _decode(data: bytes, where: str, kind: type[Document], name: str) -> Documen
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
         raise DocumentError(f"{where}: not a valid {name}: {error}") from None
+    except RecursionError:
+        raise DocumentError(f"{where}: nested too deeply to be a {name}") from None
     except msgspec.DecodeError as error:
         raise DocumentError(
             f"{where}: not complete JSON ({error}); the file is damaged or half "

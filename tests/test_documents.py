@@ -318,3 +318,29 @@ def test_encoding_is_stable(
 ) -> None:
     """The same values give the same bytes, so files can be compared."""
     assert encode(document) == encode(document)
+
+
+def test_deep_nesting_is_one_line() -> None:
+    """A document nested beyond all reason is refused, not a traceback."""
+    data = b'{"format":"benchgate.run","version":1,"x":' + b"[" * 100_000
+
+    with pytest.raises(DocumentError, match=r"^deep.json: "):
+        decode_run(data, "deep.json")
+
+
+def test_half_a_surrogate_pair_does_not_lose_the_report() -> None:
+    """A name that is not text is written out, and the report reads back."""
+    row = Row(scenario="a\ud800", verdict=Verdict.UNCHANGED, unit=SECONDS)
+    report = Report(
+        overall=Verdict.UNCHANGED,
+        exit_status=0,
+        method="single",
+        tool="t",
+        rows=(row,),
+        compared=1,
+        policy=Policy(),
+    )
+
+    again = decode_report(encode_report(report), "report.json")
+
+    assert again.rows[0].scenario == "a\\ud800"
