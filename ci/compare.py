@@ -265,7 +265,10 @@ def _print(text: str) -> bool:
 
 
 def _silence_stdout() -> None:
-    """Keep the interpreter from failing again when it flushes stdout at its end."""
+    """Keep the interpreter from failing again when it flushes stdout at its end.
+
+    docs.python.org/3/library/signal.html#note-on-sigpipe
+    """
     with open(os.devnull, "wb") as sink:  # noqa: PTH123  # a descriptor is needed
         os.dup2(sink.fileno(), sys.stdout.fileno())
 

@@ -57,7 +57,7 @@ def decode_text(data: bytes, where: str) -> str:
     """Return ``data`` as text, whichever Unicode encoding its first bytes show."""
     encoding = json.detect_encoding(data)
     try:
-        return data.decode(encoding).removeprefix("\ufeff")
+        return data.decode(encoding)
     except UnicodeDecodeError as error:
         raise DocumentError(
             f"{where}: not text: byte {error.start} is no {encoding}; "

@@ -160,14 +160,23 @@ def test_a_file_above_the_bound_is_not_read(
 def test_a_pipe_is_read_up_to_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A shell's process substitution has no size to ask for."""
+    """A shell's process substitution has no size to ask for, so reading stops."""
     monkeypatch.setattr(files, "MAX_BYTES", 100)
+    monkeypatch.setattr(files, "_CHUNK_BYTES", 64)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(b" " * 200,))
-    writer.start()
+    left_early: list[bool] = []
 
+    def write() -> None:
+        try:
+            pipe.write_bytes(b" " * 1_000_000)
+        except BrokenPipeError:
+            left_early.append(True)
+
+    writer = threading.Thread(target=write)
+    writer.start()
     message = refusal(pipe)
     writer.join()
 
     assert "more than the 100 bytes that are read" in message
+    assert left_early == [True]
