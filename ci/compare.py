@@ -61,7 +61,8 @@ The table goes to stdout, errors go to stderr in one line."""
 
 _EPILOG: Final = """\
 SIZE is a percentage or a fraction: 15% or 0.15. A bare number of 1 or more, such
-as 15 or 1.05, is refused because it could mean either; 150% is fine.
+as 15 or 1.05, is refused because it could mean either; 150% is fine. Unless set,
+gate is 5%, and warn and alert are 3% and 10% for RUN, 15% and 30% for BASE HEAD.
 
 examples:
   python -m ci.compare .benchgate/run.json

@@ -672,6 +672,12 @@ def test_help_tells_inputs_sizes_and_statuses(
     assert caught.value.code == 0
     for flag in ("output", "json", "fail-on", "gate", "warn", "alert", "config"):
         assert f"--{flag} " in out
+    sizes = model.Policy()
+    assert (
+        f"gate is {sizes.gate:.0%}, and warn and alert are {sizes.warn:.0%} and "
+        f"{sizes.alert:.0%} for RUN, {sizes.single_warn:.0%} and "
+        f"{sizes.single_alert:.0%} for BASE HEAD." in out
+    )
     for line in (
         "  0  nothing wrong",
         "  1  a regression, or a scenario that no longer works",
