@@ -130,7 +130,6 @@ def _scores(
     worse = sign[:, None] * values.effect
     critical = stats.critical_value(int((launches > 0).sum()))
     low, high = stats.interval(worse, sigma)
-    faster = stats.score(worse, sigma, -margin) <= -critical
     gate = np.where(
         sign > 0, np.log1p(policy.gate), -np.log1p(-min(policy.gate, _ALMOST_ALL))
     )
@@ -138,7 +137,7 @@ def _scores(
         sign=sign,
         launches=launches,
         is_slower=stats.score(worse, sigma, margin) >= critical,
-        is_faster=faster & ~has_no_side,
+        is_faster=stats.score(worse, sigma, -margin) <= -critical,
         is_ruled_out=stats.score(worse, sigma, gate) <= stats.RULED_OUT,
         change=np.expm1(center),
         low=np.expm1(np.where(sign > 0, low, -high)),

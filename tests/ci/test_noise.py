@@ -202,7 +202,11 @@ def test_three_launches_are_too_few_to_accuse_a_control() -> None:
     _, control = _arms(np.full(20, 0.005), runs=1)
     control[7] += 0.26
 
+    one_short = control.copy()
+    one_short[7, 3] = math.nan
+
     assert _signs(control[:, :3]) == ()
+    assert _signs(one_short) == ()
 
 
 def _confirmed(

@@ -497,6 +497,33 @@ def test_a_suite_that_moves_as_one_is_named() -> None:
     assert note.startswith("whole suite -8")
 
 
+def test_a_suite_that_moves_by_nothing_is_not() -> None:
+    """All rows 0.5 % slower is below what any row is flagged for."""
+    rows = {f"r{i}": timed(f"r{i}", *[(1.0, 1.005, 1.0)] * 4) for i in range(24)}
+
+    assert judge_run(run_of(rows), POLICY).notes == ()
+
+
+@pytest.mark.parametrize("apart", ["unit", "kind", "threads", "nothing"])
+def test_a_class_is_unit_kind_and_threading(apart: str) -> None:
+    """Nine loud rows raise the thresholds of the quiet ones only in one class."""
+    loud = {f"loud{i}": noisy(f"loud{i}", sigma=0.2, seed=i) for i in range(9)}
+    if apart == "threads":
+        loud = {
+            name: [replace(trial, is_multithreaded=True) for trial in trials]
+            for name, trials in loud.items()
+        }
+    changed = {"unit": {"unit": RATE}, "kind": {"kind": Kind.TRACK}}.get(apart, {})
+    quiet = {f"quiet{i}": noisy(f"quiet{i}", sigma=0.002, seed=i) for i in range(5)}
+    scenarios = [scenario(name, **changed) for name in loud]
+    scenarios += map(scenario, quiet)
+
+    report = judge_run(run_of({**loud, **quiet}, scenarios=scenarios), POLICY)
+
+    is_raised = _row(report, "quiet0").resolution > 0.05
+    assert is_raised is (apart == "nothing")
+
+
 def _with(verdict: Verdict, **changed: object) -> Row:
     fields = {"scenario": "s", "verdict": verdict, "unit": SECONDS, **changed}
     return Row(**fields)  # type: ignore[arg-type]
