@@ -15,7 +15,7 @@ import pytest
 
 from ci import compare, documents, model
 from ci.compare import main
-from tests.ci.criterion_trees import printed_rows, unrounded, write_tree
+from tests.ci.criterion_trees import printed_rows, rounding, unrounded, write_tree
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 SEED_ROWS = printed_rows()
@@ -152,6 +152,21 @@ def test_the_published_rows_come_out_again(
         (row.status, row.scenario, row.base, row.pr, row.change) for row in SEED_ROWS
     ]
     assert (status, printed.err) == (0, "")
+
+
+def test_any_means_behind_the_published_changes_give_its_marks(tmp_path: Path) -> None:
+    """The marks do not hang on which unrounded means the fixture chose."""
+    base = {row.scenario: sum(rounding(row.base)) / 2 for row in SEED_ROWS}
+    changes = {row.scenario: float(row.change[:-1]) / 100 for row in SEED_ROWS}
+    write_tree(tmp_path / "base", base)
+    write_tree(tmp_path / "pr", {n: base[n] * (1 + changes[n]) for n in base})
+
+    _, report = report_of("base", "pr")
+
+    marks = {"🔴": "alert", "⚠️": "warn", "✅": "unchanged", "🟢": "improved"}
+    assert verdicts(report) == {row.scenario: marks[row.status] for row in SEED_ROWS}
+    found = [row.change for row in report.rows]
+    assert found == pytest.approx(sorted(changes.values(), reverse=True))
 
 
 def test_the_published_rows_stand_in_the_table_too(
