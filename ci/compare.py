@@ -89,7 +89,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the verb; return the exit status, 0, 1 or 2."""
-    options = _parser().parse_args(argv)
+    options = build_parser().parse_args(argv)
     try:
         return _compare(options)
     except GateError as error:
@@ -100,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _say(f"internal error: {_described(error)}", NO_VERDICT)
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [options] RUN\n       {PROGRAM} [options] BASE HEAD",
