@@ -89,14 +89,18 @@ def _table(rows: tuple[Row, ...], width: int, *, is_color: bool) -> list[str]:
 
 
 def _why(row: Row) -> Iterator[str]:
-    """Explain a row that cannot stand without a word."""
+    """Explain, in at most one line, a row that cannot stand without a word."""
     said = cells.evidence(row)
+    parts = []
     if row.verdict is Verdict.INCONCLUSIVE and row.resolution is not None:
-        yield f"smallest change this run could have told: {said.resolution}"
-    if row.thresholds is not None and row.thresholds.source == "runner":
-        yield f"flagged from {said.sizes}"
+        parts.append(f"could have told {said.resolution} or more")
+    is_flag = row.verdict in {Verdict.ALERT, Verdict.WARN}
+    if is_flag and row.thresholds is not None and row.thresholds.source == "runner":
+        parts.append(f"flagged from {said.sizes}")
     if said.why:
-        yield text.sentence(said.why)
+        parts.append(text.sentence(said.why))
+    if parts:
+        yield "; ".join(parts)
 
 
 def _fold(name: str, width: int) -> list[str]:

@@ -221,7 +221,7 @@ def _verdict(  # noqa: PLR0911  # a table: one line, one return
     if scores.is_slower[at]:
         small = "slower, confirmed, but its size is uncertain"
         return Verdict.INCONCLUSIVE, f"{small}; {_MEASURE_MORE}"
-    return Verdict.INCONCLUSIVE, f"{launches} launches cannot tell; {_MEASURE_MORE}"
+    return Verdict.INCONCLUSIVE, f"{launches} launches cannot tell"
 
 
 def _without_ratio(scenario: Scenario, trials: Sequence[Measurement]) -> Row:

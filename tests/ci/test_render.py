@@ -265,7 +265,7 @@ def test_undecided_rows_show_what_could_have_been_told() -> None:
     lines = render_comment(shown).splitlines()
 
     assert any(line.startswith("| `a` |") and "| 8.4% |" in line for line in lines)
-    assert "told: 8.4%" in render_terminal(shown, width=80, is_color=False)
+    assert "told 8.4% or more" in render_terminal(shown, width=80, is_color=False)
 
 
 @pytest.mark.parametrize("verdict", [Verdict.FAILED, Verdict.ADDED, Verdict.REMOVED])
