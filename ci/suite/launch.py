@@ -33,6 +33,8 @@ LONE_BLOCKS: Final = 2
 WIDE: Final = 1.2
 """CPU seconds over wall seconds from which a scenario is multi-threaded."""
 WARM_BATCHES: Final = 1
+CALLS: Final = 8
+"""Calls that calibration may make of a body that is slow."""
 
 INITIALS: Final = {arm[0]: arm for arm in ARMS}
 
@@ -91,21 +93,23 @@ class Launcher:
 
     def _set_up(self, case: Case, arm: Arm, worker: Worker) -> dict[str, str]:
         answer = worker.ask("setup", case.timeout)
+        self._prove(arm, answer)
+        labels: dict[str, str] = answer["labels"]
+        return labels
+
+    def _prove(self, arm: Arm, answer: dict[str, Any]) -> None:
+        """Record what an arm has imported since it was last asked."""
         for name, path in answer["foreign"].items():
             text = f"imported {name} from {path}, not from its own tree"
             raise NoAnswer(Failure(kind=FailureKind.FAILED, message=text))
         self.files.setdefault(arm, {}).update(answer["files"])
-        labels: dict[str, str] = answer["labels"]
-        return labels
 
     def _missing(self, case: Case, arm: Arm) -> Failure | None:
         """Say why an arm cannot even begin, None if it can."""
-        if case.cache is not None:
-            failure = self.session.cache_failures.get((case.cache, arm))
-            if failure is not None:
-                return failure
         if case.row.benchmark in self.known[arm]:
-            return None
+            if case.cache is None:
+                return None
+            return self.session.cache_failures.get((case.cache, arm))
         failure = import_failure(self.imports[arm], case.module)
         if failure is None:
             text = "the suite does not define it here"
@@ -120,53 +124,78 @@ class Launcher:
     def _time(
         self, case: Case, seconds: float, turn: int, failures: dict[Arm, Failure]
     ) -> Measurement:
-        """Sample every arm that can be; begin again without one that fails."""
+        """Sample every arm that can be; begin again without one that fails.
+
+        Where one setup did not last for all calls, each call gets its own first.
+        """
+        mode = ""
         while live := [arm for arm in ARMS if arm not in failures]:
             try:
-                return replace(
-                    self._sampled(case, seconds, turn, live), failures=failures
-                )
+                measured = self._sampled(case, seconds, turn, live, mode)
+                return replace(measured, failures=failures)
             except _ArmLost as lost:
-                failures[lost.arm] = lost.failure
+                if lost.is_setup_to_try:
+                    mode = "call"
+                else:
+                    failures[lost.arm] = lost.failure
         return Measurement(scenario=case.row.id, samples={}, failures=failures)
 
     def _sampled(
-        self, case: Case, seconds: float, turn: int, live: list[Arm]
+        self, case: Case, seconds: float, turn: int, live: list[Arm], mode: str
     ) -> Measurement:
-        loops, mode, is_wide, wall = self._calibrate(case, live)
+        found = self._calibrate(case, live[0], mode)
+        batch = {"loops": found["loops"], "mode": found["mode"]}
+        is_wide = found["width"] > WIDE
         samples: dict[Arm, list[float]] = {arm: [] for arm in live}
         orders: list[str] = []
-        for block in range(self._blocks(wall, seconds, arms=len(live))):
-            order = ORDERS[(turn + block) % len(ORDERS)]
-            orders.append("".join(c for c in order if INITIALS[c] in live))
-            for initial in orders[-1] + orders[-1][::-1]:
-                arm = INITIALS[initial]
-                answer = self._ask(arm, "sample", case.timeout, loops=loops, mode=mode)
-                samples[arm].append(answer["value"])
+        try:
+            self._warm(case, live, batch, is_wide=is_wide)
+            for block in range(self._blocks(found["wall"], seconds, arms=len(live))):
+                order = ORDERS[(turn + block) % len(ORDERS)]
+                orders.append("".join(c for c in order if INITIALS[c] in live))
+                for initial in orders[-1] + orders[-1][::-1]:
+                    arm = INITIALS[initial]
+                    answer = self._ask(arm, "sample", case.timeout, **batch)
+                    samples[arm].append(answer["value"])
+        except _ArmLost as lost:
+            is_failed = lost.failure.kind is FailureKind.FAILED
+            lost.is_setup_to_try = found["is_free"] and is_failed
+            raise
         return Measurement(
             scenario=case.row.id,
             samples={arm: tuple(values) for arm, values in samples.items()},
             orders=tuple(orders),
-            loops=loops,
+            loops=found["loops"],
             is_multithreaded=is_wide,
-            setup=mode,
+            setup=found["mode"],
         )
 
-    def _calibrate(self, case: Case, live: list[Arm]) -> tuple[int, str, bool, float]:
-        """Find loops and mode on the base, pin, and warm every arm alike."""
-        first = live[0]
-        found = self._ask(
-            first, "calibrate", case.timeout, target=self.plan.sample_seconds
+    def _calibrate(self, case: Case, arm: Arm, mode: str) -> dict[str, Any]:
+        """Find loops and mode on one arm, for all of them.
+
+        The suite's timeout is for one call; calibration may make several.
+        """
+        first = self._ask(arm, "try", case.timeout) if not mode else {"value": 0.0}
+        return self._ask(
+            arm,
+            "calibrate",
+            case.timeout + CALLS * first["value"],
+            target=self.plan.sample_seconds,
+            mode=mode,
         )
-        is_wide = found["width"] > WIDE
-        loops, mode = found["loops"], found["mode"]
+
+    def _warm(
+        self, case: Case, live: list[Arm], batch: dict[str, Any], *, is_wide: bool
+    ) -> None:
+        """Pin, and warm every arm alike; by then a body has imported all it needs."""
         for arm in live:
             if self.cpu is not None and not is_wide:
                 self._ask(arm, "pin", case.timeout, cpus=[self.cpu])
-            self._ask(
-                arm, "warm", case.timeout, loops=loops, mode=mode, count=WARM_BATCHES
-            )
-        return loops, mode, is_wide, found["wall"]
+            answer = self._ask(arm, "warm", case.timeout, count=WARM_BATCHES, **batch)
+            try:
+                self._prove(arm, answer)
+            except NoAnswer as problem:
+                raise _ArmLost(arm, problem.failure) from None
 
     def _blocks(self, wall: float, seconds: float, *, arms: int) -> int:
         if arms < len(ARMS):
@@ -182,13 +211,15 @@ class Launcher:
             if arm in failures:
                 continue
             try:
-                samples[arm] = (self._value(case, self.workers[arm]),)
+                samples[arm] = (self._value(case, arm, self.workers[arm]),)
             except NoAnswer as problem:
                 failures[arm] = problem.failure
         return Measurement(scenario=case.row.id, samples=samples, failures=failures)
 
-    def _value(self, case: Case, worker: Worker) -> float:
-        value = float(worker.ask("value", case.timeout)["value"])
+    def _value(self, case: Case, arm: Arm, worker: Worker) -> float:
+        answer = worker.ask("value", case.timeout)
+        self._prove(arm, answer)
+        value = float(answer["value"])
         if not math.isfinite(value):
             text = f"returned {value}, which is not a number to compare"
             raise NoAnswer(Failure(kind=FailureKind.FAILED, message=text))
@@ -209,7 +240,7 @@ class Launcher:
                 worker.describe()
                 worker.open(case.row.benchmark, case.row.index, folder, inline=True)
                 self._set_up(case, arm, worker)
-                samples[arm] = (self._value(case, worker),)
+                samples[arm] = (self._value(case, arm, worker),)
             except NoAnswer as problem:
                 failures[arm] = problem.failure
             finally:
@@ -233,6 +264,7 @@ class _ArmLost(Exception):  # noqa: N818 - caught where it is recorded
         super().__init__(failure.message)
         self.arm = arm
         self.failure = failure
+        self.is_setup_to_try = False
 
 
 def shuffled(cases: tuple[Case, ...], seed: int) -> list[Case]:

@@ -19,6 +19,7 @@ import importlib.util
 import json
 import os
 import pkgutil
+import select
 import signal
 import struct
 import sys
@@ -62,8 +63,8 @@ class Channel:
 
     def __init__(self) -> None:
         """Take over both descriptors, and point the suite's own elsewhere."""
-        self._reader = os.dup(0)
-        self._writer = os.dup(1)
+        self.reader = os.dup(0)
+        self.writer = os.dup(1)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
 
@@ -76,7 +77,7 @@ class Channel:
     def _exactly(self, count: int) -> bytes | None:
         data = b""
         while len(data) < count:
-            chunk = os.read(self._reader, count - len(data))
+            chunk = os.read(self.reader, count - len(data))
             if not chunk:
                 return None
             data += chunk
@@ -84,10 +85,11 @@ class Channel:
 
     def send(self, message: dict[str, Any]) -> None:
         """Write one message."""
-        body = json.dumps(message).encode()
+        # A text of the suite may hold half of a character, which no document can.
+        body = json.dumps(message, ensure_ascii=False).encode(errors="replace")
         data = struct.pack(">I", len(body)) + body
         while data:
-            data = data[os.write(self._writer, data) :]
+            data = data[os.write(self.writer, data) :]
 
 
 class Importer:
@@ -102,28 +104,35 @@ class Importer:
         kept = [e for e in sys.path if e and os.path.realpath(e) not in dropped]
         sys.path[:] = [*start["path"], *kept]
         importlib.invalidate_caches()
+        self.roots = [self.tree, *(os.path.realpath(entry) for entry in start["path"])]
         self.failures: dict[str, dict[str, str]] = {}
         self.benchmarks: dict[str, Any] = {}
-        self._import_suite(start.get("only"))
+        self.modules: dict[str, str] = {}
         self.looked_at: set[str] = set()
+        self._import_suite(start.get("only"))
 
     def _import_suite(self, only: str | None) -> None:
-        def one(*_args: object, **_kwargs: object) -> Iterator[ModuleType]:
-            yield importlib.import_module(str(only))
-
         _aux.update_sys_path(self.suite)
-        discovery.disc_modules = one if only else self._walk
-        for benchmark in discovery.disc_benchmarks(self.suite):
-            self.benchmarks.setdefault(benchmark.name, benchmark)
+        modules = (
+            iter([importlib.import_module(only)])
+            if only
+            else self._walk(os.path.basename(self.suite))  # noqa: PTH119
+        )
+        for module in modules:
+            # asv_runner's own walk ends at the first fault; ours goes on after it.
+            discovery.disc_modules = lambda *_, here=module, **__: iter([here])
+            try:
+                for benchmark in discovery.disc_benchmarks(self.suite):
+                    self.benchmarks.setdefault(benchmark.name, benchmark)
+                    self.modules.setdefault(benchmark.name, module.__name__)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - it runs the suite
+                self.failures[module.__name__] = scenario.describe_error(error)
 
-    def _walk(self, name: str, **_kwargs: object) -> Iterator[ModuleType]:
+    def _walk(self, name: str) -> Iterator[ModuleType]:
         """Import ``name`` and all below it; remember what could not be."""
         try:
             module = importlib.import_module(name)
-        except Exception as error:  # noqa: BLE001 - a suite may raise anything
-            self.failures[name] = scenario.describe_error(error)
-            return
-        except SystemExit as error:
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - anything may come
             self.failures[name] = scenario.describe_error(error)
             return
         yield module
@@ -135,7 +144,10 @@ class Importer:
         proof = self.imported()
         self.looked_at = set(sys.modules)
         return {
-            "benchmarks": [describe_benchmark(b) for b in self.benchmarks.values()],
+            "benchmarks": [
+                {**describe_benchmark(benchmark), "module": self.modules[name]}
+                for name, benchmark in self.benchmarks.items()
+            ],
             "failures": self.failures,
             **proof,
         }
@@ -164,10 +176,12 @@ class Importer:
 
     def _holds(self, name: str) -> bool:
         """Tell whether the tree holds the top level of module ``name`` as code."""
-        if name == "__main__":
-            return False
-        top = Path(self.tree) / name.partition(".")[0]
-        return top.with_suffix(".py").is_file() or (top / "__init__.py").is_file()
+        top = name.partition(".")[0]
+        return name != "__main__" and any(
+            Path(root, f"{top}.py").is_file()
+            or Path(root, top, "__init__.py").is_file()
+            for root in self.roots
+        )
 
     def fork(self, order: dict[str, Any]) -> None:
         """Fork the child that measures one scenario, and wait for its end."""
@@ -180,8 +194,37 @@ class Importer:
         with contextlib.suppress(OSError):
             os.setpgid(pid, pid)
         self.channel.send({"forked": pid})
+        self._wait(pid)
+        # Before its number is free again: what the scenario left running ends too.
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
         self.channel.send({"exited": os.waitstatus_to_exitcode(status)})
+
+    def _wait(self, pid: int) -> None:
+        """Block until the child has ended, or the controller is gone."""
+        try:
+            ended = os.pidfd_open(pid)
+        except (AttributeError, OSError):  # not on every system
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+            return
+        waiting = select.poll()
+        waiting.register(ended, select.POLLIN)
+        # Nothing but a hang-up: what arrives is for the child to read.
+        waiting.register(self.channel.reader, 0)
+        waiting.poll()
+        os.close(ended)
+
+    def _watch(self) -> None:
+        """Fork a process that ends this one when the controller is gone."""
+        group = os.getpgrp()
+        if os.fork() == 0:
+            # Held open here, it would hide that this process has ended.
+            os.close(self.channel.writer)
+            waiting = select.poll()
+            waiting.register(self.channel.reader, 0)
+            waiting.poll()
+            os.killpg(group, signal.SIGKILL)
 
     def _be_child(self, order: dict[str, Any]) -> None:
         """Serve as the child; never return into the importer."""
@@ -204,11 +247,11 @@ class Importer:
             if order["op"] == "fork":
                 self.fork(order)
             elif order["op"] == "inline":
+                self._watch()
                 self.channel.send({"forked": os.getpid()})
                 scenario.Child(self, order).serve()
                 return
-            else:
-                return
+            # Any other order was for a child that ended before it could read it.
 
 
 def describe_benchmark(benchmark: Any) -> dict[str, Any]:
@@ -217,7 +260,6 @@ def describe_benchmark(benchmark: Any) -> dict[str, Any]:
     texts = len(raw) == 1 and all(isinstance(value, str) for value in raw[0])
     return {
         "name": benchmark.name,
-        "module": benchmark.func.__module__,
         "kind": KINDS.get(type(benchmark).__name__, "track"),
         "pretty": benchmark.pretty_name,
         "params": benchmark.params,

@@ -77,7 +77,9 @@ class Worker:
         full = {**environment, "PYTHONPATH": os.pathsep.join(paths)}
         if inherited:
             full["PYTHONPATH"] += os.pathsep + inherited
-        with self._log.open("wb") as log:
+        self._mark = 0
+        # Appended to: another process of the same arm may be writing as well.
+        with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, str(SCRIPT)],
                 stdin=subprocess.PIPE,
@@ -112,6 +114,7 @@ class Worker:
             "index": index,
             "folder": str(folder),
         }
+        self._mark = self._log.stat().st_size
         self._send(order)
         self._child = int(self._checked(self._receive(FORK_SECONDS))["forked"])
 
@@ -193,6 +196,8 @@ class Worker:
                 raise NoAnswer(Failure(kind=FailureKind.TIMED_OUT, message=text))
             chunk = os.read(descriptor, count - len(data))
             if not chunk:
+                if self._child is not None:
+                    self._kill(self._child)
                 raise NoAnswer(self._crash(self._process.wait()))
             data += chunk
         return data
@@ -232,8 +237,10 @@ class Worker:
 
     def _failure(self, how: str) -> Failure:
         tail = b""
-        with contextlib.suppress(OSError):
-            tail = self._log.read_bytes()[-LOG_TAIL:]
+        with contextlib.suppress(OSError), self._log.open("rb") as log:
+            size = log.seek(0, os.SEEK_END)
+            log.seek(max(self._mark, size - LOG_TAIL))
+            tail = log.read(LOG_TAIL)
         return Failure(
             kind=FailureKind.CRASHED,
             message=f"its process was {how}"
