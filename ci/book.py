@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from ci import ConfigError
+from ci import ConfigError, DocumentError
 from ci.documents import encode_run, read_run, write_atomically
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ci.model import Launch, Run
+
+OUT_OF_TIME: Final = "the budget of "
+"""How a note begins that stops being true when the run is continued."""
 
 
 @dataclass(slots=True)
@@ -42,8 +45,14 @@ def begin(path: Path, run: Run) -> tuple[Book, Path | None]:
     """Start a document; one that is there is moved aside and its new path returned."""
     aside = None
     if path.exists():
+        if not path.is_file():
+            raise ConfigError(f"--output: {path}: not a regular file; name a file")
         aside = _free_name(path)
-        path.replace(aside)
+        try:
+            path.replace(aside)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise DocumentError(f"{path}: cannot be moved aside: {reason}") from None
     book = Book(path, run)
     book.write()
     return book, aside
@@ -71,4 +80,5 @@ def resume(path: Path, launches: int | None) -> Book:
             f"--resume: {path}: all {run.plan.launches} launches are done; ask for "
             "more with --launches, or leave --resume out to start again"
         )
-    return Book(path, replace(run, is_complete=False))
+    notes = tuple(note for note in run.notes if not note.startswith(OUT_OF_TIME))
+    return Book(path, replace(run, is_complete=False, notes=notes))

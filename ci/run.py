@@ -8,14 +8,15 @@ import os
 import signal
 import sys
 import time
+import traceback
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from ci import ConfigError, GateError, SuiteError
-from ci.book import Book, begin, resume
+from ci.book import OUT_OF_TIME, Book, begin, resume
 from ci.host import now, read_host
-from ci.model import Plan, Run
+from ci.model import Kind, Plan, Run
 from ci.progress import make_progress
 from ci.suite import proof
 from ci.suite.asv_config import SuiteConfig, find_config
@@ -32,6 +33,7 @@ from ci.suite.trees import (
     Pair,
     changed_files,
     check_out,
+    find_commit,
     find_pair,
     refuse_dirty,
     toplevel,
@@ -41,12 +43,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
 
+    from ci.model import Launch
     from ci.suite.discovery import Case
 
 SAMPLE_SECONDS: Final = 0.003
 MINIMUM_BLOCKS: Final = 8
 SCENARIO_SECONDS: Final = 0.4
 QUICK_SECONDS: Final = 0.15
+PROGRAM: Final = "benchgate run"
+BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
 
 DESCRIPTION: Final = """\
@@ -76,11 +81,12 @@ exit status:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the command line of this verb."""
-    parser = argparse.ArgumentParser(
-        prog="benchgate run",
+    parser = _Parser(
+        prog=PROGRAM,
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     add = parser.add_argument
     add("--base", metavar="REV", help="commit to compare with")
@@ -110,22 +116,34 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Parser(argparse.ArgumentParser):
+    """An ArgumentParser whose errors are one line, as all errors here are."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print ``message`` and leave with the status of bad input."""
+        self.exit(BAD_INPUT, f"{PROGRAM}: {message}; see {PROGRAM} --help\n")
+
+
+class _InterruptedError(GateError):
+    """The run was stopped while it measured; what is whole has been kept."""
+
+    exit_status = 130
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the verb; return its exit status."""
     arguments = build_parser().parse_args(argv)
-    signal.signal(signal.SIGTERM, _interrupt)
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         return _main(arguments)
     except GateError as error:
-        print(f"benchgate run: {error}", file=sys.stderr)
-        return error.exit_status
+        return _fail(str(error), error.exit_status)
     except KeyboardInterrupt:
-        print(
-            f"benchgate run: interrupted; whole launches are in {arguments.output}, "
-            "continue with --resume",
-            file=sys.stderr,
-        )
-        return INTERRUPTED
+        return _fail("interrupted before anything was measured", INTERRUPTED)
+    except Exception as error:  # noqa: BLE001  # a traceback would exit with 1
+        return _fail(f"internal error: {_described(error)}", BAD_INPUT)
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _main(arguments: argparse.Namespace) -> int:
@@ -134,7 +152,7 @@ def _main(arguments: argparse.Namespace) -> int:
     book = None
     if arguments.resume and not arguments.list:
         book = resume(arguments.output, arguments.launches)
-        _refuse_other(arguments, book)
+        _refuse_other(repository, arguments, book)
         pair = find_pair(repository, book.run.base.sha, book.run.head.sha)
     else:
         pair = find_pair(repository, arguments.base, arguments.head)
@@ -170,13 +188,11 @@ def _measure(
         pattern = book.run.plan.benchmarks if book else arguments.benchmarks
         cases = chosen(found, pattern)
         if arguments.list:
+            for worker in workers.values():
+                worker.stop()
             print("\n".join(case.row.id for case in cases if case.row.on_head))
             return 0
         book = book or _begin(arguments, pair, config, cases, seed)
-        notes = proof.notes(found.files, changed, str(config.suite))
-        book.note(*notes)
-        for note in notes:
-            _say(note)
         session.fill_caches(workers, cases)
     except BaseException:
         for worker in workers.values():
@@ -193,26 +209,53 @@ def _measure(
             deadline=deadline,
             progress=progress,
         )
-        run_launches(runner, workers, book.run.launches, book.keep)
-    return _finish(book, arguments.output, time.monotonic() - began)
+        rows = sum(case.row.on_head for case in cases)
+
+        def keep(launch: Launch) -> None:
+            # Only a whole launch has imported all that the suite ever does.
+            if len(launch.measurements) == rows:
+                is_all_seen = all(case.row.kind is not Kind.TIMERAW for case in cases)
+                book.note(
+                    *proof.notes(
+                        runner.files,
+                        changed,
+                        str(config.suite),
+                        is_all_seen=is_all_seen,
+                    )
+                )
+            book.keep(launch)
+
+        try:
+            run_launches(runner, workers, book.run.launches, keep)
+        except KeyboardInterrupt:
+            done = f"{len(book.run.launches)} of {book.run.plan.launches} launches"
+            raise _InterruptedError(
+                f"interrupted; {done} are in {arguments.output}, continue with --resume"
+            ) from None
+    return _finish(book, rows, arguments, time.monotonic() - began)
 
 
-def _finish(book: Book, output: Path, seconds: float) -> int:
-    run = book.run
-    done, planned = len(run.launches), run.plan.launches
-    measured = {m.scenario for launch in run.launches for m in launch.measurements}
-    if not measured:
+def _finish(
+    book: Book, rows: int, arguments: argparse.Namespace, seconds: float
+) -> int:
+    output, plan = arguments.output, book.run.plan
+    done = len(book.run.launches)
+    counts = [len(launch.measurements) for launch in book.run.launches]
+    if not any(counts):
         raise SuiteError("nothing was measured before the budget ran out; raise it")
-    if done < planned or any(
-        len(launch.measurements) < len(measured) for launch in run.launches
-    ):
+    spent = f"{OUT_OF_TIME}{arguments.budget or 0:g} s ran out after"
+    if done < plan.launches:
         book.note(
-            f"the budget of {run.plan.budget or 0:g} s ran out after {done} of "
-            f"{planned} launches; raise --budget, or continue with --resume"
+            f"{spent} {done} of {plan.launches} launches; raise --budget, or "
+            "continue with --resume"
         )
-        book.write()
+    elif counts[-1] < rows:
+        book.note(f"{spent} {counts[-1]} of {rows} scenarios; raise --budget")
+    book.write()
+    for note in book.run.notes:
+        _say(note)
     _say(
-        f"{output}: {len(measured)} scenarios, {done} of {planned} launches, "
+        f"{output}: {max(counts)} scenarios, {done} of {plan.launches} launches, "
         f"{seconds:.0f} s; judge it with `python -m ci.compare {output}`"
     )
     return 0
@@ -263,19 +306,27 @@ def _refuse_self(pair: Pair, arguments: argparse.Namespace) -> None:
         )
 
 
-def _refuse_other(arguments: argparse.Namespace, book: Book) -> None:
+def _refuse_other(repository: Path, arguments: argparse.Namespace, book: Book) -> None:
     run = book.run
-    asked = {
-        "--base": (arguments.base, run.base.asked, run.base.sha),
-        "--head": (arguments.head, run.head.asked, run.head.sha),
-        "--benchmarks": (arguments.benchmarks, run.plan.benchmarks, ""),
+    begun = f"{arguments.output} was begun with"
+    remedy = "leave it out with --resume, or start a new run"
+    sides = {
+        "--base": (arguments.base, run.base.sha),
+        "--head": (arguments.head, run.head.sha),
     }
-    for flag, (value, *known) in asked.items():
-        if value and value not in known:
+    for flag, (value, known) in sides.items():
+        if value is None:
+            continue
+        sha = find_commit(repository, value, flag).sha
+        if sha != known:
             raise ConfigError(
-                f"{flag}: {value!r} is not what {arguments.output} was begun with; "
-                "leave it out with --resume, or start a new run"
+                f"{flag}: {value!r} is {sha[:12]}, {begun} {known[:12]}; {remedy}"
             )
+    if arguments.benchmarks not in ("", run.plan.benchmarks):
+        raise ConfigError(
+            f"--benchmarks: {arguments.benchmarks!r}, but {begun} "
+            f"{run.plan.benchmarks!r}; {remedy}"
+        )
 
 
 def _seed(arguments: argparse.Namespace, book: Book | None) -> int:
@@ -298,17 +349,36 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def _fail(what: str, status: int) -> int:
+    """Print one line to stderr and return ``status``."""
+    _say(f"{PROGRAM}: {' '.join(what.split())}")
+    return status
+
+
+def _described(error: Exception) -> str:
+    """Return type, text and place of an error nobody foresaw."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    return f"{type(error).__name__}: {error} ({where}); please report it"
+
+
 def _seconds(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not math.isfinite(value) or value <= 0:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
     return value
 
 
 def _count(text: str) -> int:
-    value = int(text)
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
     if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a count of at least 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a count of at least 1")
     return value
 
 

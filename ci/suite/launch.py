@@ -77,9 +77,13 @@ class Launcher:
                 measured = self._time(case, seconds, turn, failures)
             else:
                 measured = self._values(case, failures)
-        finally:
+        except BaseException:
+            # Interrupted: no time for the teardown of a body that may hang.
             for arm in ARMS:
-                self.workers[arm].end()
+                self.workers[arm].stop()
+            raise
+        for arm in ARMS:
+            self.workers[arm].end()
         return replace(measured, labels=labels)
 
     def _prepare(self, case: Case, arm: Arm, worker: Worker) -> dict[str, str]:
@@ -241,10 +245,10 @@ class Launcher:
                 worker.open(case.row.benchmark, case.row.index, folder, inline=True)
                 self._set_up(case, arm, worker)
                 samples[arm] = (self._value(case, arm, worker),)
+                worker.end()
             except NoAnswer as problem:
                 failures[arm] = problem.failure
             finally:
-                worker.end()
                 worker.stop()
         return Measurement(scenario=case.row.id, samples=samples, failures=failures)
 

@@ -65,11 +65,15 @@ def notes(
     files: Mapping[Arm, Mapping[str, str]],
     changed: tuple[str, ...],
     suite: str,
+    *,
+    is_all_seen: bool = True,
 ) -> tuple[str, ...]:
     """Return what a reader of the result should know about its subject.
 
     ``changed`` are the paths that differ between the commits, ``suite`` is the
-    benchmark folder relative to the tree.
+    benchmark folder relative to the tree. ``is_all_seen`` is false where code ran
+    whose imports are not known, as in the interpreters that timeraw starts: what
+    was not imported cannot be said then.
     """
     found: list[str] = []
     edited = [name for name in changed if name.startswith(f"{suite}/")]
@@ -78,6 +82,8 @@ def notes(
             "the change edits the suite itself; every arm ran the head's suite, so "
             f"the edit is not what is compared: {_listed(edited)}"
         )
+    if not is_all_seen:
+        return tuple(found)
     if changed and files[Arm.BASE] == files[Arm.HEAD]:
         found.append(
             "every imported file is the same on both sides: this change does not "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ci import SuiteError
@@ -99,8 +99,13 @@ def discover(session: Session, workers: Workers, *, is_suite_same: bool) -> Foun
 def chosen(found: Found, pattern: str) -> tuple[Case, ...]:
     """Return the rows to measure or list; raise SuiteError when there are none."""
     cases = select(found.cases, pattern)
-    if cases:
+    if any(case.row.on_head for case in cases):
         return cases
+    if cases:
+        raise SuiteError(
+            f"the head defines none of {len(cases)} scenarios that the base has "
+            "here: nothing is left to measure; select others, or restore them"
+        )
     if pattern:
         raise SuiteError(
             f"--benchmarks: none of {len(found.cases)} scenarios matches {pattern!r}; "
@@ -123,6 +128,8 @@ class Runner:
     deadline: float | None
     progress: Progress
     last_overhead: float | None = None
+    files: dict[Arm, dict[str, str]] = field(default_factory=dict)
+    """What each arm has imported so far, over all launches."""
 
     def launch(self, index: int, workers: Workers) -> Launch | None:
         """Measure one launch with started ``workers``, and stop them.
@@ -156,6 +163,8 @@ class Runner:
         for worker in workers.values():
             worker.stop()
         proof.refuse_same(launcher.files, is_same_allowed=self.plan.is_same_allowed)
+        for arm, files in launcher.files.items():
+            self.files.setdefault(arm, {}).update(files)
         spent = time.monotonic() - began
         self.last_overhead = max(0.0, spent - seconds * len(measured))
         if not measured and cases:
@@ -216,9 +225,10 @@ def run_launches(
             workers = runner.session.start_all(
                 launch_seed(runner.plan.seed, index), index
             )
-            for worker in workers.values():
-                describe(worker)
         try:
+            if workers is not first:
+                for worker in workers.values():
+                    describe(worker)
             launch = runner.launch(index, workers)
         finally:
             for worker in workers.values():
