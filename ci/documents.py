@@ -7,14 +7,16 @@ to a neighbour file and renamed into place, so a reader never sees half of one.
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
-from typing import Any, Final, TypeVar
+import secrets
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
 from ci import DocumentError
 from ci.model import Report, Run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RUN_FORMAT: Final = "benchgate.run"
 REPORT_FORMAT: Final = "benchgate.report"
@@ -35,18 +37,21 @@ class _Header(msgspec.Struct, frozen=True):
 def read_bytes(path: Path) -> bytes:
     """Return the bytes of ``path``, bounded; raise DocumentError if it cannot be."""
     try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise DocumentError(
-                f"{path}: {size} bytes, more than the {MAX_BYTES} that are read; "
-                "split the result or measure fewer scenarios"
-            )
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            # A pipe has no size, and no end that could be relied on.
+            data = stream.read((size or MAX_BYTES) + 1) if size <= MAX_BYTES else None
     except FileNotFoundError:
         raise DocumentError(f"{path}: no such file; check the path") from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise DocumentError(f"{path}: cannot be read: {reason}") from None
+    if data is None or len(data) > MAX_BYTES:
+        raise DocumentError(
+            f"{path}: more than the {MAX_BYTES} bytes that are read; split the result "
+            "or measure fewer scenarios"
+        )
+    return data
 
 
 def is_run(data: bytes) -> bool:
@@ -90,18 +95,26 @@ def encode_report(report: Report) -> bytes:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace ``path`` by ``data``: a kill leaves the old file or the new one."""
+    """Replace ``path`` by ``data``: a kill leaves the old file or the new one.
+
+    A link stays a link. A device or a pipe is written to and never replaced.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        target = path.resolve()
+        # Not by tempfile: its files are for their owner's eyes alone.
+        fresh = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
         try:
-            with os.fdopen(handle, "wb") as stream:
+            with fresh.open("xb") as stream:
                 stream.write(data)
                 stream.flush()
                 os.fsync(stream.fileno())
-            Path(name).replace(path)
+            fresh.replace(target)
         except BaseException:
-            Path(name).unlink(missing_ok=True)
+            fresh.unlink(missing_ok=True)
             raise
     except OSError as error:
         reason = error.strerror or str(error)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -48,8 +50,6 @@ from ci.model import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
-
 HOST: Final = Host(
     system="Linux",
     release="6.8.0",
@@ -276,12 +276,18 @@ def test_large_file_is_refused_before_it_is_read(
     path = tmp_path / "run.json"
     path.write_bytes(b"x" * 11)
     monkeypatch.setattr(documents, "MAX_BYTES", 10)
-    monkeypatch.setattr(
-        type(path), "read_bytes", lambda _: pytest.fail("read although too large")
-    )
 
-    with pytest.raises(DocumentError, match="11 bytes, more than the 10"):
+    with pytest.raises(DocumentError, match="more than the 10 bytes"):
         read_bytes(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+def test_a_stream_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tells no size is read up to the bound, not until memory is full."""
+    monkeypatch.setattr(documents, "MAX_BYTES", 10)
+
+    with pytest.raises(DocumentError, match="more than the 10 bytes"):
+        read_bytes(Path("/dev/zero"))
 
 
 def test_a_kill_leaves_the_old_document(
@@ -300,6 +306,48 @@ def test_a_kill_leaves_the_old_document(
 
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.json"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs permissions")
+def test_others_may_read_what_was_written(tmp_path: Path) -> None:
+    """A document has the permissions of any new file: a later step reads it."""
+    (tmp_path / "plain").write_bytes(b"")
+    write_atomically(tmp_path / "run.json", b"x")
+
+    modes = {entry.stat().st_mode for entry in tmp_path.iterdir()}
+
+    assert len(modes) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """As /dev/null must be, which root could replace by a file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomically(pipe, b"x")
+        received = os.read(reader, 2)
+    finally:
+        os.close(reader)
+
+    assert received == b"x"
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    """The file that a link names gets the bytes; the link still names it."""
+    (tmp_path / "real.json").write_bytes(b"old")
+    link = tmp_path / "run.json"
+    try:
+        link.symlink_to("real.json")
+    except OSError:
+        pytest.skip("no links here")
+
+    write_atomically(link, b"new")
+
+    assert link.is_symlink()
+    assert (tmp_path / "real.json").read_bytes() == b"new"
 
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
