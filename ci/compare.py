@@ -43,7 +43,6 @@ NO_VERDICT: Final = 2
 INTERRUPTED: Final = 130
 STDOUT: Final = "-"
 
-_HEADER_BYTES: Final = 64
 _COLUMNS: Final = 100
 """What the table needs beside the longest id, where no terminal sets its width."""
 
@@ -101,6 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
+    """Return the command line of this verb."""
     parser = _Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [options] RUN\n       {PROGRAM} [options] BASE HEAD",
@@ -205,7 +205,8 @@ def _judge_sets(
     base: Path, head: Path, policy: Policy, fail_on: FailOn | None
 ) -> Report:
     for path in (base, head):
-        if _is_run_file(path):
+        # Not into a pipe, which would lose its beginning by it.
+        if path.is_file() and _is_run_file(path):
             raise ConfigError(f"{path}: a run document holds both sides; give it alone")
     return judge_sets(*read_sets(base, head), policy, fail_on)
 
@@ -213,7 +214,7 @@ def _judge_sets(
 def _is_run_file(path: Path) -> bool:
     try:
         with path.open("rb") as stream:
-            return is_run(stream.read(_HEADER_BYTES))
+            return is_run(stream.read(64))
     except OSError:
         return False
 
@@ -232,9 +233,12 @@ def _publish(report: Report, options: argparse.Namespace) -> bool:
             except GateError as error:
                 is_written = False
                 _say(str(error), error.exit_status)
-    to_stdout = [make() for target, make in outputs if target == STDOUT]
-    text = to_stdout[0].decode() if to_stdout else _table(report)
-    return _print(text) and is_written
+    for target, make in outputs:
+        if target == STDOUT:
+            # A document is UTF-8 whatever the terminal or the log speaks.
+            text = make().decode()
+            return _print(text, encoding="utf-8", newline="\n") and is_written
+    return _print(_table(report), errors="replace") and is_written
 
 
 def _table(report: Report) -> str:
@@ -248,11 +252,10 @@ def _table(report: Report) -> str:
     )
 
 
-def _print(text: str) -> bool:
+def _print(text: str, **settings: str) -> bool:
     """Write to stdout; a reader that has left, as ``head`` does, is no error."""
-    reconfigure = getattr(sys.stdout, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="replace")
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(**settings)
     try:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         sys.stdout.flush()

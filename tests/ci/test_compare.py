@@ -795,3 +795,34 @@ def test_a_narrow_encoding_still_prints_the_table() -> None:
 
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"560.00 ms" in done.stdout
+
+
+@pytest.mark.parametrize("flag", ["--output", "--json"])
+def test_a_narrow_encoding_leaves_a_document_whole(flag: str, tmp_path: Path) -> None:
+    """What is redirected into a file is the file that would have been written."""
+    written = tmp_path / "written"
+    assert run_process(*pair("06-13"), flag, str(written)).returncode == 0
+
+    done = run_process(
+        *pair("06-13"), flag, "-", PYTHONIOENCODING="ascii", PYTHONUTF8="0"
+    )
+
+    assert done.stdout == written.read_bytes()
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs /dev/fd")
+def test_result_sets_may_come_from_pipes() -> None:
+    """``<(zcat base.json.gz)`` is read from its beginning."""
+    pipes = []
+    for path in pair("01-03"):
+        reader, writer = os.pipe()
+        os.write(writer, Path(path).read_bytes())
+        os.close(writer)
+        pipes.append(reader)
+    try:
+        status = main([f"/dev/fd/{reader}" for reader in pipes])
+    finally:
+        for reader in pipes:
+            os.close(reader)
+
+    assert status == 0
