@@ -41,9 +41,13 @@ def find_config(tree: Path, given: str | None) -> SuiteConfig:
 def _load(tree: Path, path: Path) -> SuiteConfig:
     try:
         config = Config.load(str(tree / path))
-    except (UserError, ValueError, TypeError) as error:
-        line = " ".join(str(error).split())
+    except (UserError, ValueError, TypeError, RecursionError) as error:
+        line = " ".join(str(error).replace(f"{tree}/", "").split())
         raise ConfigError(f"{path}: cannot be read by asv: {line}") from None
+    if not isinstance(config.benchmark_dir, str):
+        raise ConfigError(
+            f"{path}: benchmark_dir is {config.benchmark_dir!r}; write a folder's name"
+        )
     suite = (tree / path).parent / config.benchmark_dir
     try:
         relative = suite.resolve().relative_to(tree.resolve())
@@ -52,6 +56,11 @@ def _load(tree: Path, path: Path) -> SuiteConfig:
             f"{path}: benchmark_dir {config.benchmark_dir!r} lies outside of the "
             "repository; both sides need it inside"
         ) from None
+    if relative == Path():
+        raise ConfigError(
+            f"{path}: benchmark_dir is the root of the repository, so that the project "
+            "would count as benchmarks; move them to a folder of their own"
+        )
     if not suite.is_dir():
         raise ConfigError(
             f"{path}: benchmark_dir {config.benchmark_dir!r} is not a folder of the "

@@ -53,10 +53,11 @@ def read_side(description: dict[str, Any]) -> Side:
     """Turn a worker's description of its suite into rows with ids."""
     benchmarks = description["benchmarks"]
     named = [(b, *entry) for b in benchmarks for entry in _rows(b)]
-    clashes = {k for k, n in Counter(short for *_, short, _ in named).items() if n > 1}
+    # An id that two rows claim, or that is another row's own name, is nobody's.
+    claims = Counter(name for *_, short, full in named for name in {short, full})
     cases: dict[str, Case] = {}
     for benchmark, index, short, full in named:
-        identity = full if short in clashes else short
+        identity = full if claims[short] > 1 else short
         cases[identity] = _case(benchmark, index, identity)
     failures = {
         module: Failure(
@@ -70,18 +71,26 @@ def read_side(description: dict[str, Any]) -> Side:
 
 
 def _rows(benchmark: dict[str, Any]) -> list[tuple[int | None, str, str]]:
-    """Return (index, short id, asv's own name) for each set of parameters."""
+    """Return (index, short id, asv's own name) for each set of parameters.
+
+    Both are one line, whatever the text of a parameter is (asv#1393).
+    """
     name, pretty = benchmark["name"], benchmark["pretty"]
     if not benchmark["params"]:
-        return [(None, pretty or name, name)]
+        return [(None, _line(pretty or name), name)]
     rows: list[tuple[int | None, str, str]] = []
     for index, values in enumerate(itertools.product(*benchmark["params"])):
-        full = f"{name}({', '.join(values)})"
+        full = _line(f"{name}({', '.join(values)})")
         short = full
         if pretty and benchmark["texts"] is not None:
-            short = f"{pretty}/{benchmark['texts'][index]}"
+            short = _line(f"{pretty}/{benchmark['texts'][index]}")
         rows.append((index, short, full))
     return rows
+
+
+def _line(text: str) -> str:
+    """Return a text as one line; one that is one already stays as it is."""
+    return text if text.isprintable() else " ".join(text.split())
 
 
 def _case(benchmark: dict[str, Any], index: int | None, identity: str) -> Case:
