@@ -15,6 +15,7 @@ from ci.model import Report, Row, Verdict
 from ci.wording import ATTENTION, MARKS, Quote, doubt, is_shared_failure
 
 _GPU: Final = re.compile("cuda|gpu", re.IGNORECASE)
+_SHA: Final = re.compile("[0-9a-f]{7,64}")
 _REGEX_SPECIAL: Final = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
 
@@ -137,13 +138,23 @@ def next_steps(report: Report, quote: Quote) -> list[str]:
     target = next((row for row in open_rows if not is_shared_failure(row)), None)
     if target is not None:
         pattern = shlex.quote(f"^{regex(target.scenario)}$")
-        command = f"python -m ci.run --benchmarks {pattern}"
+        command = f"python -m ci.run{_sides(report)} --benchmarks {pattern}"
         steps.append(f"Measure one scenario again: {quote(command)}")
         steps.append(f"Then read it: {quote('python -m ci.compare run.json')}")
     if any(row.resolution is not None for row in open_rows if _is_undecided(row)):
         steps.append(f"To tell smaller changes, measure more: {quote('--launches N')}")
     steps.append("Run the job again to measure everything afresh.")
     return steps
+
+
+def _sides(report: Report) -> str:
+    """Name both commits where a plain command would measure two others."""
+    if report.relation != "given" or report.base is None or report.head is None:
+        return ""
+    base, head = text.shas(report.base, report.head)
+    if not (_SHA.fullmatch(base) and _SHA.fullmatch(head)):
+        return ""
+    return f" --base {base} --head {head}" + " --allow-same" * (base == head)
 
 
 def _is_undecided(row: Row) -> bool:

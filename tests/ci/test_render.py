@@ -317,6 +317,23 @@ def test_commits_that_share_a_beginning_are_written_out() -> None:
     assert expected in render_comment(apart).splitlines()[3]
 
 
+def test_the_next_command_measures_the_same_commits() -> None:
+    """Commits that the user named are named again; no other text gets in."""
+    base, head = Commit(sha="a" * 40), Commit(sha="b" * 40)
+    plain = replace(report(Verdict.WARN, row("x", Verdict.WARN)), base=base, head=head)
+    given = replace(plain, relation="given")
+    itself, hostile = replace(given, head=base), Commit(sha="$(reboot)")
+
+    def command(shown: Report) -> str:
+        text = render_terminal(shown, width=80, is_color=False)
+        return text.partition("ci.run")[2].partition(" --benchmarks")[0]
+
+    assert command(replace(plain, relation="merge-base")) == ""
+    assert command(given) == f" --base {'a' * 12} --head {'b' * 12}"
+    assert command(itself).endswith(" --allow-same")
+    assert command(replace(given, base=hostile)) == ""
+
+
 def test_a_long_table_keeps_its_order_and_opens_what_matters() -> None:
     """Quiet rows after the last loud one are folded; no row moves or repeats."""
     loud = [row(f"l{n}", Verdict.WARN) for n in range(3)]
