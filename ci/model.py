@@ -236,7 +236,6 @@ class Run:
     scenarios: tuple[Scenario, ...]
     launches: tuple[Launch, ...] = ()
     is_complete: bool = False
-    suite_digest: str = ""
     notes: tuple[str, ...] = ()
 
 

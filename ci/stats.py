@@ -210,12 +210,6 @@ def critical_value(rows: int, looks: int = 1) -> float:
     return TAIL_FACTOR * NormalDist().inv_cdf(1 - tail)
 
 
-def launches_needed(critical: float) -> int:
-    """Return how many launches a clipped score needs to reach ``critical``."""
-    reach = math.ceil(SECOND_MOMENT * (critical / CLIP) ** 2)
-    return max(MINIMUM_LAUNCHES, reach)
-
-
 def confirmable(
     sigma: Array, launches: Counts, margin: Array, critical: float
 ) -> Array:
