@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -251,19 +252,31 @@ def test_a_damaged_sample_costs_a_note_only(tmp_path: Path) -> None:
     assert reading.notes[0].startswith("g/f/new/sample.json is cut or damaged")
 
 
-def test_a_thousand_scenarios_are_read_in_a_fraction_of_a_second(
-    tmp_path: Path,
+def test_a_tree_is_looked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Reading does little beyond the system calls that it cannot avoid."""
-    for place in range(1000):
-        write_tree(tmp_path, {f"g{place % 10}/f{place}/8": 20.0}, samples=100)
+    """Reading costs one listing a directory and one opening a file, and no more."""
+    for place in range(20):
+        write_tree(tmp_path, {f"g{place % 10}/f{place}/8": 20.0}, samples=10)
+    files = {str(path) for path in tmp_path.rglob("new/*.json")}
+    folders = {str(path) for path in tmp_path.rglob("*") if path.is_dir()}
+    looked: dict[str, list[str]] = {"open": [], "scandir": []}
+    for name, calls in looked.items():
+        real = getattr(os, name)
 
-    start = time.perf_counter()
+        def note(
+            path: str, *rest: object, _real: Any = real, _calls: list[str] = calls
+        ) -> Any:
+            _calls.append(str(path))
+            return _real(path, *rest)
+
+        monkeypatch.setattr(os, name, note)
     found = read_set(tmp_path)
-    seconds = time.perf_counter() - start
+    monkeypatch.undo()
 
-    assert len(found.readings) == 1000
-    assert seconds < 1.0
+    assert len(found.readings) == 20
+    assert sorted(looked["open"]) == sorted(files)
+    assert sorted(looked["scandir"]) == sorted(folders | {str(tmp_path)})
 
 
 def test_the_builder_writes_what_criterion_writes(tmp_path: Path) -> None:
