@@ -133,7 +133,9 @@ class Worker:
         self._child = None
 
     def stop(self) -> None:
-        """End the importer and whatever of it is left."""
+        """End the importer and whatever of it is left; a second time is nothing."""
+        if self._process.stdin is None or self._process.stdin.closed:
+            return
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 stream.close()

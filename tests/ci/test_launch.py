@@ -272,7 +272,7 @@ class LateExit:
         return 1
 
 class Wait:
-    timeout = 0.5
+    timeout = 0.3
     def time_body(self):
         import time
         time.sleep(60)
@@ -280,14 +280,14 @@ class Wait:
     def peakmem_body(self): self.time_body()
 
 class WaitSetup:
-    timeout = 0.5
+    timeout = 0.3
     def setup(self):
         import time
         time.sleep(60)
     def time_a(self): pass
 
 class WaitDeaf:
-    timeout = 0.5
+    timeout = 0.3
     def time_a(self):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         while True: pass
@@ -709,11 +709,11 @@ def test_files_imported_late_are_part_of_the_proof(life: Measured) -> None:
         ("track_unprintable", "failed", "Unprintable"),
         ("Setup.time_a", "failed", "KeyError: 'missing'"),
         ("time_later", "failed", "ValueError: the fourth call fails"),
-        ("Wait.time_body", "timed_out", "no answer within 0.5 s"),
-        ("Wait.track_body", "timed_out", "no answer within 0.5 s"),
-        ("Wait.peakmem_body", "timed_out", "no answer within 0.5 s"),
-        ("WaitSetup.time_a", "timed_out", "no answer within 0.5 s"),
-        ("WaitDeaf.time_a", "timed_out", "no answer within 0.5 s"),
+        ("Wait.time_body", "timed_out", "no answer within 0.3 s"),
+        ("Wait.track_body", "timed_out", "no answer within 0.3 s"),
+        ("Wait.peakmem_body", "timed_out", "no answer within 0.3 s"),
+        ("WaitSetup.time_a", "timed_out", "no answer within 0.3 s"),
+        ("WaitDeaf.time_a", "timed_out", "no answer within 0.3 s"),
     ],
 )
 def test_fault_is_recorded_on_every_arm(
@@ -893,17 +893,17 @@ def test_clock_that_drifts_drifts_for_all_alike(folder: Path) -> None:
 
 def test_slow_body_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A body longer than a sample: the blocks that fit, not the minimum of them."""
-    monkeypatch.setattr(launch, "SLOW_SECONDS", 1.3)
+    monkeypatch.setattr(launch, "SLOW_SECONDS", 0.7)
     suite = {
         "a.py": """\
         import time
         import subject
 
-        def time_slow(): time.sleep(0.1)
+        def time_slow(): time.sleep(0.05)
 
         class Slow:
             def setup(self): pass
-            def time_again(self): time.sleep(0.1)
+            def time_again(self): time.sleep(0.05)
         """
     }
     plan = replace(QUICK, scenario_seconds=0.1, minimum_blocks=8)

@@ -161,14 +161,19 @@ def test_repository_on_the_path_is_taken_off_it(
     assert "benchmarks.b" in measured.found.imports[Arm.HEAD]
 
 
+@pytest.mark.parametrize("line", ["", "import sys; sys.path.insert(0, PLACE)\n"])
 def test_path_of_the_user_stays_behind_the_tree(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
-    """Another entry of PYTHONPATH serves what the tree does not have, and no more."""
+    """Another entry of PYTHONPATH serves what the tree does not have, and no more.
+
+    Neither does one that pushes itself to the front when the interpreter starts.
+    """
     other = tmp_path / "other"
     (other / "subject").mkdir(parents=True)
     (other / "subject/__init__.py").write_text("N = 99\n")
     (other / "helper.py").write_text("M = 7\n")
+    (other / "sitecustomize.py").write_text(f"PLACE = {str(other)!r}\n{line}")
     monkeypatch.setenv("PYTHONPATH", str(other))
     suite = {
         "a.py": "import subject, helper\ndef track_a(): return subject.N + helper.M\n"

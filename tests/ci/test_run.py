@@ -104,6 +104,8 @@ def test_document_holds_everything(
     found = read_run(out)
 
     assert (status, stdout) == (0, "")
+    shas = f"{found.base.sha[:12]} -> {found.head.sha[:12]} (first-parent)"
+    assert shas in stderr
     assert "2 scenarios, 1 of 1 launches" in stderr
     assert f"python -m ci.compare {out}" in stderr
     assert demo.state() == before
@@ -313,6 +315,19 @@ def test_only_what_matches_is_measured(demo: Demo, ran: Ran, out: Path) -> None:
 
     assert [s.id for s in found.scenarios] == ["count.track_count"]
     assert found.plan.benchmarks == "^count"
+
+
+def test_project_in_a_folder_of_its_own(demo: Demo, ran: Ran, out: Path) -> None:
+    """--import-path says where the project is, if not in the root or in src."""
+    demo.git("rm", "--quiet", "-r", "subject")
+    demo.commit({"lib/subject/__init__.py": WORK})
+    demo.commit({"lib/subject/__init__.py": WORK + "# again\n"})
+    words = (*QUICK, "--benchmarks", "count")
+
+    refused(ran("--list"), "the suite has no benchmark", "No module named 'subject'")
+    assert ran(*words, "--import-path", "lib")[0] == 0
+    found = read_run(out).launches[0].imported[Arm.HEAD]
+    assert found.files == ("lib/subject/__init__.py",)
 
 
 def test_selection_without_a_match(demo: Demo, ran: Ran, out: Path) -> None:

@@ -437,11 +437,12 @@ def test_repository_below_a_folder_of_our_name_survives(tmp_path: Path) -> None:
     assert (demo.root / "subject/__init__.py").is_file()
 
 
+@pytest.mark.parametrize("place", ["disk/tree", "tmp/mine/base", "benchgate-x/base"])
 def test_worktree_of_the_user_on_a_missing_disk_stays_listed(
-    demo: Demo, tmp_path: Path
+    demo: Demo, tmp_path: Path, place: str
 ) -> None:
     """A worktree whose disk is not mounted now is not ours to forget."""
-    away = tmp_path / "disk" / "tree"
+    away = tmp_path / place
     demo.git("worktree", "add", "--quiet", "--detach", str(away), "HEAD")
     away.parent.rename(tmp_path / "unmounted")
     before = demo.git("worktree", "list")
