@@ -559,15 +559,22 @@ def test_budget_too_small_for_anything(demo: Demo, ran: Ran, out: Path) -> None:
 
 
 def start(demo: Demo, out: Path, *words: str) -> subprocess.Popen[str]:
-    """Start the verb in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "ci.run", "--output", str(out), *words],
-        cwd=demo.root,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    """Start the verb in a process of its own.
+
+    Below a shell's background job SIGINT is ignored, and so in all that it starts.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", "ci.run", "--output", str(out), *words],
+            cwd=demo.root,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def launches_in(out: Path) -> int:

@@ -441,10 +441,17 @@ def test_worker_script_needs_nothing_of_the_gate() -> None:
     assert set(json.loads(output)) <= allowed
 
 
-def test_interrupt_at_the_terminal_is_for_the_controller(
-    worker: Worker, place: Place
-) -> None:
+def test_interrupt_at_the_terminal_is_for_the_controller(place: Place) -> None:
     """Ctrl-C reaches a whole terminal; workers wait for what the controller says."""
-    os.kill(worker._process.pid, signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        worker = Worker(Arm.BASE, place, environment(1))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    try:
+        worker.describe()
+        os.kill(worker._process.pid, signal.SIGINT)
 
-    assert value(worker, "track_value", place) == 3
+        assert value(worker, "track_value", place) == 3
+    finally:
+        worker.stop()
