@@ -7,7 +7,6 @@ environment that only one side has, would leave rows without a partner.
 
 from __future__ import annotations
 
-import ast
 import itertools
 from collections import Counter
 from dataclasses import replace
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ci.model import Reading, ResultSet, ScenarioId
 from ci.readers.asv import TOOL
+from ci.readers.asv_ids import scenario_id
 from ci.readers.files import encodable
 
 if TYPE_CHECKING:
@@ -27,25 +27,6 @@ Key = tuple[str, tuple[str, ...], str]
 """Benchmark, parameters, environment: empty where each side has just one."""
 
 CHANGED_NOTE: Final = "the benchmark's own code differs between the sides"
-
-
-def scenario_id(
-    benchmark: str, params: Sequence[str], pretty_name: str | None = None
-) -> ScenarioId:
-    """Return the id of one row; ``params`` are spelled as asv spells them.
-
-    >>> scenario_id("suite.Add.time_add", ["'small/1024'"], "add")
-    'add/small/1024'
-    >>> scenario_id("suite.Add.time_add", ["10", "'x'"], "add")
-    "suite.Add.time_add(10, 'x')"
-    """
-    if pretty_name:
-        if not params:
-            return pretty_name
-        text = _unquote(params[0]) if len(params) == 1 else None
-        if text is not None:
-            return f"{pretty_name}/{text}"
-    return f"{benchmark}({', '.join(params)})" if params else benchmark
 
 
 def name_sides(sides: Sequence[AsvResults]) -> list[ResultSet]:
@@ -127,14 +108,3 @@ def _readings(
 
 def _suffixed(label: ScenarioId, environment: str) -> ScenarioId:
     return f"{label} [{environment}]" if environment else label
-
-
-def _unquote(spelled: str) -> str | None:
-    """Return the text of a parameter that is a string, None of any other."""
-    if spelled[:1] not in ("'", '"'):
-        return None
-    try:
-        value = ast.literal_eval(spelled)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-    return encodable(value) if isinstance(value, str) else None

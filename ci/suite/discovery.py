@@ -11,11 +11,15 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ci import ConfigError
 from ci.model import BYTES, SECONDS, Direction, Failure, FailureKind, Kind, Unit
 from ci.model import Scenario as Row
+from ci.readers.asv_ids import scenario_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DEFAULT_TIMEOUT: Final = 60.0
 """asv's own default, seconds for setup or one sample."""
@@ -30,8 +34,8 @@ CONTROL_VALUES: Final = 20
 class Case:
     """One row and what it takes to run it.
 
-    ``module`` is the suite module that defines it; ``cache`` the key of its
-    setup_cache. ``failures`` holds an import error by side, ``base`` or ``head``.
+    ``module`` is the suite module that defines it, ``cache`` the key of its
+    setup_cache, the timeouts are seconds.
     """
 
     row: Row
@@ -49,48 +53,78 @@ class Side:
     failures: dict[str, Failure]
 
 
-def read_side(description: dict[str, Any]) -> Side:
-    """Turn a worker's description of its suite into rows with ids."""
-    benchmarks = description["benchmarks"]
-    named = [(b, *entry) for b in benchmarks for entry in _rows(b)]
-    # An id that two rows claim, or that is another row's own name, is nobody's.
-    claims = Counter(name for *_, short, full in named for name in {short, full})
+def read_sides(descriptions: Sequence[dict[str, Any]]) -> list[Side]:
+    """Turn the workers' descriptions of a suite into rows, named alike on all sides.
+
+    A short id that two rows of any one side claim, or that is another row's own
+    name, is nobody's on any side: else a second claim in the head would rename
+    the base's row there, and nothing would be compared.
+    """
+    rows = [_rows(description["benchmarks"]) for description in descriptions]
+    taken: set[str] = set()
+    for side in rows:
+        claims = Counter(name for row in side for name in {row.short, row.full})
+        taken |= {name for name, count in claims.items() if count > 1}
+    return [
+        Side(cases=_cases(side, taken), failures=read_failures(description["failures"]))
+        for side, description in zip(rows, descriptions, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    """A benchmark with one set of parameters, and the two names it may get."""
+
+    benchmark: dict[str, Any]
+    index: int | None
+    short: str
+    full: str
+
+
+def _rows(benchmarks: list[dict[str, Any]]) -> list[_Named]:
+    rows: list[_Named] = []
+    for benchmark in benchmarks:
+        name, pretty, params = (
+            benchmark["name"],
+            benchmark["pretty"],
+            benchmark["params"],
+        )
+        for index, values in enumerate(itertools.product(*params)):
+            rows.append(
+                _Named(
+                    benchmark=benchmark,
+                    index=index if params else None,
+                    short=scenario_id(name, values, pretty),
+                    full=scenario_id(name, values),
+                )
+            )
+    return rows
+
+
+def _cases(rows: list[_Named], taken: set[str]) -> dict[str, Case]:
     cases: dict[str, Case] = {}
-    for benchmark, index, short, full in named:
-        identity = full if claims[short] > 1 else short
-        cases[identity] = _case(benchmark, index, identity)
-    failures = {
+    for row in rows:
+        wanted = row.full if row.short in taken else row.short
+        identity = wanted
+        # Names that differ only in what one line cannot show stay apart.
+        for repeat in itertools.count(2):
+            if identity not in cases:
+                break
+            identity = f"{wanted} #{repeat}"
+        cases[identity] = _case(row.benchmark, row.index, identity)
+    return cases
+
+
+def read_failures(told: dict[str, dict[str, str]]) -> dict[str, Failure]:
+    """Turn a worker's import errors, by module, into failures."""
+    return {
         module: Failure(
             kind=FailureKind.FAILED,
             message=f"cannot import {module}: {text['message']}",
             detail=text["detail"],
         )
-        for module, text in description["failures"].items()
+        for module, text in told.items()
     }
-    return Side(cases=cases, failures=failures)
-
-
-def _rows(benchmark: dict[str, Any]) -> list[tuple[int | None, str, str]]:
-    """Return (index, short id, asv's own name) for each set of parameters.
-
-    Both are one line, whatever the text of a parameter is (asv#1393).
-    """
-    name, pretty = benchmark["name"], benchmark["pretty"]
-    if not benchmark["params"]:
-        return [(None, _line(pretty or name), name)]
-    rows: list[tuple[int | None, str, str]] = []
-    for index, values in enumerate(itertools.product(*benchmark["params"])):
-        full = _line(f"{name}({', '.join(values)})")
-        short = full
-        if pretty and benchmark["texts"] is not None:
-            short = _line(f"{pretty}/{benchmark['texts'][index]}")
-        rows.append((index, short, full))
-    return rows
-
-
-def _line(text: str) -> str:
-    """Return a text as one line; one that is one already stays as it is."""
-    return text if text.isprintable() else " ".join(text.split())
 
 
 def _case(benchmark: dict[str, Any], index: int | None, identity: str) -> Case:

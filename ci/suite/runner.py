@@ -15,7 +15,7 @@ from ci import SuiteError
 from ci.host import LaunchWitness, now, usable_cpus
 from ci.model import Arm, Failure, Launch, Measurement
 from ci.suite import proof
-from ci.suite.discovery import Case, Side, join, read_side, select
+from ci.suite.discovery import Case, Side, join, read_failures, read_sides, select
 from ci.suite.launch import Launcher, shuffled
 from ci.suite.session import ARMS, Session, Workers
 from ci.suite.workers import NoAnswer
@@ -73,25 +73,29 @@ def discover(session: Session, workers: Workers, *, is_suite_same: bool) -> Foun
     if not is_suite_same and has_own:
         own = session.start_own_base(0)
     try:
-        sides: dict[Arm, Side] = {}
-        files: dict[Arm, dict[str, str]] = {}
-        known: dict[Arm, frozenset[str]] = {}
-        for arm in ARMS:
-            description = describe(workers[arm])
-            files[arm], foreign = proof.split(description)
-            proof.refuse_foreign(arm, foreign)
-            sides[arm] = read_side(description)
-            known[arm] = frozenset(b["name"] for b in description["benchmarks"])
-        base = sides[Arm.BASE] if is_suite_same else Side(cases={}, failures={})
-        if own is not None:
-            base = read_side(describe(own))
+        told = {arm: describe(workers[arm]) for arm in ARMS}
+        told_own = None if own is None else describe(own)
     finally:
         if own is not None:
             own.stop()
+    files: dict[Arm, dict[str, str]] = {}
+    for arm in ARMS:
+        files[arm], foreign = proof.split(told[arm])
+        proof.refuse_foreign(arm, foreign)
+    head, on_base, *own_base = read_sides(
+        [told[Arm.HEAD], told[Arm.BASE], *([told_own] if told_own else [])]
+    )
+    without_suite = on_base if is_suite_same else Side(cases={}, failures={})
     return Found(
-        cases=join(sides[Arm.HEAD], sides[Arm.BASE], base),
-        imports={arm: side.failures for arm, side in sides.items()},
-        known=known,
+        cases=join(head, on_base, own_base[0] if own_base else without_suite),
+        imports={
+            arm: read_failures(description["failures"])
+            for arm, description in told.items()
+        },
+        known={
+            arm: frozenset(b["name"] for b in description["benchmarks"])
+            for arm, description in told.items()
+        },
         files=files,
     )
 

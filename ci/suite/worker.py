@@ -256,14 +256,11 @@ class Importer:
 
 def describe_benchmark(benchmark: Any) -> dict[str, Any]:
     """Return what the controller needs to know of one benchmark."""
-    raw = benchmark._params  # noqa: SLF001 - `params` holds reprs only
-    texts = len(raw) == 1 and all(isinstance(value, str) for value in raw[0])
     return {
         "name": benchmark.name,
         "kind": KINDS.get(type(benchmark).__name__, "track"),
         "pretty": benchmark.pretty_name,
         "params": benchmark.params,
-        "texts": list(raw[0]) if texts else None,
         "unit": str(benchmark.unit),
         "timeout": benchmark.timeout,
         "cache": benchmark.setup_cache_key,

@@ -18,7 +18,7 @@ from ci.suite.discovery import (
     default_launches,
     import_failure,
     join,
-    read_side,
+    read_sides,
     select,
 )
 from ci.suite.runner import Found, chosen
@@ -35,7 +35,6 @@ def described(name: str = "m.time_a", **fields: Any) -> dict[str, Any]:
         "kind": "time",
         "pretty": None,
         "params": [],
-        "texts": None,
         "unit": "seconds",
         "timeout": None,
         "cache": None,
@@ -49,7 +48,7 @@ def described(name: str = "m.time_a", **fields: Any) -> dict[str, Any]:
 def side(*benchmarks: dict[str, Any], **failures: str) -> Side:
     """Return one side; failures by module."""
     told = {k: {"message": v, "detail": ""} for k, v in failures.items()}
-    return read_side({"benchmarks": list(benchmarks), "failures": told})
+    return read_sides([{"benchmarks": list(benchmarks), "failures": told}])[0]
 
 
 def ids(*benchmarks: dict[str, Any]) -> list[str]:
@@ -58,6 +57,32 @@ def ids(*benchmarks: dict[str, Any]) -> list[str]:
 
 
 # --- Ids --------------------------------------------------------------------------
+
+
+def test_second_claim_to_an_id_does_not_hide_the_first() -> None:
+    """The head cannot take a row out of the comparison by claiming its id twice."""
+    old = described("m.time_a", pretty="p", params=[["'x'"]])
+    new = described("m.time_b", pretty="p", params=[["'x'"]])
+    before = {"benchmarks": [old], "failures": {}}
+    after = {"benchmarks": [old, new], "failures": {}}
+
+    head, on_base, base = read_sides([after, after, before])
+    found = {case.row.id: case.row.on_base for case in join(head, on_base, base)}
+
+    assert found == {"m.time_a('x')": True, "m.time_b('x')": False}
+
+
+def test_renamed_function_keeps_its_row() -> None:
+    """An author's own name outlives the function behind it."""
+    before = described("m.time_a", pretty="p", params=[["'x'"]])
+    after = described("m.time_b", pretty="p", params=[["'x'"]])
+
+    sides = [{"benchmarks": [one], "failures": {}} for one in (after, after, before)]
+    (case,) = join(*read_sides(sides))
+
+    assert (case.row.id, case.row.benchmark) == ("p/x", "m.time_b")
+    assert case.row.on_base
+    assert case.row.on_head
 
 
 def test_id_is_the_name_without_parameters() -> None:
@@ -82,7 +107,7 @@ def test_parameters_follow_in_brackets() -> None:
 
 def test_pretty_name_with_one_text_parameter_is_a_path() -> None:
     """A suite may keep ids it had in another tool: ``pretty/text``."""
-    one = described(pretty="matmul", params=[["'64x64'", "'8'"]], texts=["64x64", "8"])
+    one = described(pretty="matmul", params=[["'64x64'", "'8'"]])
 
     assert ids(one) == ["matmul/64x64", "matmul/8"]
 
@@ -102,7 +127,7 @@ def test_ids_that_collide_become_asv_s_own() -> None:
 
 def test_equal_texts_become_asv_s_own() -> None:
     """Two equal texts in one list are two rows."""
-    one = described(pretty="x", params=[["'a' (0)", "'a' (1)"]], texts=["a", "a"])
+    one = described(pretty="x", params=[["'a' (0)", "'a' (1)"]])
 
     assert ids(one) == ["m.time_a('a' (0))", "m.time_a('a' (1))"]
 
@@ -121,7 +146,7 @@ def test_name_of_another_benchmark_cannot_be_taken() -> None:
 
 def test_id_is_one_line() -> None:
     """A parameter whose text has lines is one row, and one line of a list."""
-    one = described(pretty="x", params=[["'a\\nb'"]], texts=["a\nb"])
+    one = described(pretty="x", params=[["'a\\nb'"]])
     two = described("m.time_b", params=[["array([1,\n       2])"]])
 
     assert ids(one, two) == ["x/a b", "m.time_b(array([1, 2]))"]
@@ -145,7 +170,6 @@ def test_no_row_is_ever_lost(entries: list[tuple[str, str | None, list[str]]]) -
             f"m.time_{letter}",
             pretty=pretty,
             params=[[repr(text) for text in texts]] if texts else [],
-            texts=texts or None,
         )
         for letter, pretty, texts in entries
     ]
@@ -280,7 +304,7 @@ def test_join_keeps_each_row_once(
 
 CASES = tuple(
     side(
-        described("m.time_a", pretty="mat(mul)", params=[["'8'"]], texts=["8"]),
+        described("m.time_a", pretty="mat(mul)", params=[["'8'"]]),
         described("m.time_ab"),
         described("m.time_b", params=[["1"], ["2"]]),
     ).cases.values()
