@@ -19,11 +19,13 @@ import pytest
 
 from ci import compare, run
 from ci.documents import decode_run, encode_run, read_run
-from ci.model import Arm, FailureKind, Launch, Measurement, Run
+from ci.model import Arm, FailureKind, Launch, Measurement, Plan, Run
+from ci.suite.runner import Runner
 from tests.ci.demo_repository import (
     SUITE,
     WORK,
     Demo,
+    Silent,
     is_live,
     make_demo,
     make_repository,
@@ -545,6 +547,33 @@ def test_budget_that_cuts_the_only_launch_is_told(
     assert f"the budget of 2.5 s ran out after {done} of 4 scenarios" in found.notes[-1]
 
 
+@pytest.mark.parametrize(
+    ("budget", "overhead", "share"),
+    [(None, None, 0.4), (1000.0, 5.0, 0.4), (44.0, 5.0, 0.3), (4.0, 5.0, 0.0)],
+)
+def test_budget_takes_samples_first(
+    budget: float | None, overhead: float | None, share: float
+) -> None:
+    """Seconds a scenario: those left for a launch, less its overhead, over twenty.
+
+    44 / 4 launches - 5 = 6, over 20 scenarios 0.3; never more than was wished for.
+    """
+    plan = Plan(
+        launches=4, sample_seconds=0.003, scenario_seconds=0.4, minimum_blocks=8, seed=1
+    )
+    runner = Runner(
+        session=None,  # type: ignore[arg-type]
+        plan=plan,
+        found=None,  # type: ignore[arg-type]
+        cases=(),
+        deadline=None if budget is None else time.monotonic() + budget,
+        progress=Silent(),
+        last_overhead=overhead,
+    )
+
+    assert runner._share(0, 20) == pytest.approx(share, abs=0.01)
+
+
 def test_budget_too_small_for_anything(demo: Demo, ran: Ran, out: Path) -> None:
     """Nothing measured is an error; the document is there to be continued."""
     assert demo.root.is_dir()
@@ -668,7 +697,8 @@ def test_stopped_run_leaves_a_readable_document(
     wait_for(lambda: launches_in(out) == 2 and hangs(tmp_path), process)
     below = [p.pid for p in psutil.Process(process.pid).children(recursive=True)]
     process.send_signal(number)
-    stdout, stderr = process.communicate(timeout=60)
+    # Less than the half minute that a teardown may take, more than a cleanup needs.
+    stdout, stderr = process.communicate(timeout=20)
 
     assert (process.returncode, stdout) == (130, "")
     last = stderr.splitlines()[-1]
