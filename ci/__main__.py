@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
-from importlib import metadata
 from typing import TYPE_CHECKING, Final
+
+from ci.command_line import NO_VERDICT, program_version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-BAD_USAGE: Final = 2
 
 VERBS: Final = {
     "run": "measure a base and a head and write a run document",
@@ -41,22 +40,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"{_HELP}\n")
         return 0
     if first == "--version":
-        sys.stdout.write(f"benchgate {_version()}\n")
+        sys.stdout.write(f"benchgate {program_version()}\n")
         return 0
     if first not in VERBS:
         what = f"unknown verb {first!r}" if first else "no verb given"
         known = ", ".join(VERBS)
         sys.stderr.write(f"benchgate: {what}; the verbs are {known}\n")
-        return BAD_USAGE
+        return NO_VERDICT
     status: int = importlib.import_module(f"ci.{first}").main(words[1:])
     return status
-
-
-def _version() -> str:
-    try:
-        return metadata.version("benchgate")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 if __name__ == "__main__":

@@ -73,6 +73,7 @@ def resume(path: Path, launches: int | None) -> Book:
             f"--resume: {path}: no such file; leave --resume out to start a run"
         )
     run = read_run(path)
+    looks = run.looks + run.is_complete
     if launches is not None:
         run = replace(run, plan=replace(run.plan, launches=launches))
     if len(run.launches) >= run.plan.launches:
@@ -81,4 +82,4 @@ def resume(path: Path, launches: int | None) -> Book:
             "more with --launches, or leave --resume out to start again"
         )
     notes = tuple(note for note in run.notes if not note.startswith(OUT_OF_TIME))
-    return Book(path, replace(run, is_complete=False, notes=notes))
+    return Book(path, replace(run, is_complete=False, looks=looks, notes=notes))

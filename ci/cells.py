@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ci import text
+from ci.wording import ATTENTION
 
 if TYPE_CHECKING:
     from ci.model import Interval, Row, Thresholds
@@ -65,8 +66,15 @@ def evidence(row: Row) -> Evidence:
         resolution=text.size(row.resolution),
         sizes=_sizes(row.thresholds),
         launches=f"{row.launches}{confirmed}" if row.launches else text.ABSENT,
-        why="; ".join(part for part in (row.reason, *row.notes) if part),
+        why="; ".join(part for part in (row.reason, *row.notes, *_labels(row)) if part),
     )
+
+
+def _labels(row: Row) -> list[str]:
+    """Write what a row that needs attention was measured under."""
+    if row.verdict not in ATTENTION:
+        return []
+    return [f"{name}: {text}" for name, text in row.labels.items()]
 
 
 def _interval(interval: Interval | None) -> str:

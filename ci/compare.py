@@ -11,9 +11,10 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from ci import ConfigError, DocumentError, GateError
+from ci.command_line import NO_VERDICT, Parser, fail, guard
 from ci.config import (
     DEFAULT_PATH,
     Settings,
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from ci.model import Policy, Report
 
 PROGRAM: Final = "benchgate compare"
-NO_VERDICT: Final = 2
-INTERRUPTED: Final = 130
 STDOUT: Final = "-"
 
 _COLUMNS: Final = 100
@@ -78,30 +77,15 @@ exit status:
   130  interrupted"""
 
 
-class _Parser(argparse.ArgumentParser):
-    """An ArgumentParser whose errors are one line, as all errors here are."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print ``message`` and leave with the status of bad input."""
-        self.exit(NO_VERDICT, f"{PROGRAM}: {message}; see {PROGRAM} --help\n")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the verb; return the exit status, 0, 1 or 2."""
     options = build_parser().parse_args(argv)
-    try:
-        return _compare(options)
-    except GateError as error:
-        return _say(str(error), error.exit_status)
-    except KeyboardInterrupt:
-        return _say("interrupted", INTERRUPTED)
-    except Exception as error:  # noqa: BLE001  # a traceback would exit with 1
-        return _say(f"internal error: {_described(error)}", NO_VERDICT)
+    return guard(PROGRAM, lambda: _compare(options))
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the command line of this verb."""
-    parser = _Parser(
+    parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [options] RUN\n       {PROGRAM} [options] BASE HEAD",
         description=_DESCRIPTION,
@@ -135,7 +119,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--gate",
         metavar="SIZE",
-        help="a row is green when a slowdown of this size is ruled out",
+        help="RUN only: a row is green when a slowdown of this size is ruled out",
     )
     parser.add_argument("--warn", metavar="SIZE", help="the size of a warning")
     parser.add_argument("--alert", metavar="SIZE", help="the size of an alert")
@@ -162,7 +146,7 @@ def _compare(options: argparse.Namespace) -> int:
     is_written = _publish(report, options)
     if report.compared == 0:
         sides = " and ".join(filter(None, (options.first, options.second)))
-        _say(f"no scenario was measured on both sides: {sides}", NO_VERDICT)
+        fail(PROGRAM, f"no scenario was measured on both sides: {sides}", NO_VERDICT)
     return report.exit_status if is_written else NO_VERDICT
 
 
@@ -174,6 +158,11 @@ def _policy(options: argparse.Namespace) -> Policy:
         settings = read_settings(default)
     else:
         settings = Settings()
+    if options.gate is not None and options.second is not None:
+        raise ConfigError(
+            "--gate: rules out nothing for BASE HEAD, one measurement a side; leave "
+            "it out, or set --warn and --alert"
+        )
     prefix = "" if options.second is None else "single_"
     fields = {"gate": "gate", "warn": f"{prefix}warn", "alert": f"{prefix}alert"}
     sizes: dict[str, float] = {}
@@ -232,7 +221,7 @@ def _publish(report: Report, options: argparse.Namespace) -> bool:
                 write_atomically(Path(target), make())
             except GateError as error:
                 is_written = False
-                _say(str(error), error.exit_status)
+                fail(PROGRAM, str(error), error.exit_status)
     for target, make in outputs:
         if target == STDOUT:
             # A document is UTF-8 whatever the terminal or the log speaks.
@@ -263,7 +252,9 @@ def _print(text: str, **settings: str) -> bool:
         _silence_stdout()
     except OSError as error:
         _silence_stdout()
-        _say(f"stdout: cannot be written: {error.strerror or error}", NO_VERDICT)
+        fail(
+            PROGRAM, f"stdout: cannot be written: {error.strerror or error}", NO_VERDICT
+        )
         return False
     return True
 
@@ -275,25 +266,6 @@ def _silence_stdout() -> None:
     """
     with open(os.devnull, "wb") as sink:  # noqa: PTH123  # a descriptor is needed
         os.dup2(sink.fileno(), sys.stdout.fileno())
-
-
-def _say(what: str, status: int) -> int:
-    """Print one line to stderr and return ``status``."""
-    line = " ".join(what.split())
-    sys.stderr.write(f"{PROGRAM}: {line}\n")
-    return status
-
-
-def _described(error: Exception) -> str:
-    """Return type, text and place of an error nobody foresaw."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    place = ""
-    if trace is not None:
-        name = Path(trace.tb_frame.f_code.co_filename).name
-        place = f" ({name}:{trace.tb_lineno})"
-    return f"{type(error).__name__}: {error}{place}; please report it"
 
 
 if __name__ == "__main__":

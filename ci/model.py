@@ -150,7 +150,8 @@ class Measurement:
     such as ``"bhc"``; the second half is its mirror) each arm has exactly two
     samples a block: ``samples[arm][2 * b]`` and ``[2 * b + 1]``. Without
     ``orders`` each arm has at most one value: a count, a size, a peak.
-    An arm that has no value has an entry in ``failures``.
+    An arm that has no value has an entry in ``failures``. ``labels[arm]`` says
+    what the arm was measured under, as text by name.
     """
 
     scenario: ScenarioId
@@ -160,7 +161,7 @@ class Measurement:
     is_multithreaded: bool = False
     setup: str = "batch"
     failures: dict[Arm, Failure] = field(default_factory=dict)
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[Arm, dict[str, str]] = field(default_factory=dict)
     seconds: float = 0.0
 
 
@@ -205,7 +206,10 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What the run was asked to do. ``budget`` is seconds, ``None`` without one."""
+    """What the run was asked to do. ``budget`` is seconds, ``None`` without one.
+
+    ``asv_config`` and ``import_paths`` are relative to the repository.
+    """
 
     launches: int
     sample_seconds: float
@@ -214,6 +218,8 @@ class Plan:
     seed: int
     budget: float | None = None
     benchmarks: str = ""
+    asv_config: str = ""
+    import_paths: tuple[str, ...] = ()
     is_same_allowed: bool = False
 
 
@@ -223,6 +229,8 @@ class Run:
 
     ``relation`` says how base was found: ``merge-base``, ``first-parent``,
     ``given`` or ``self``. ``is_complete`` is false while launches are missing.
+    ``looks`` counts how often the run was complete: each look is one more chance
+    to be misled, and the bound of a flag pays for it.
     """
 
     created: str
@@ -236,6 +244,7 @@ class Run:
     scenarios: tuple[Scenario, ...]
     launches: tuple[Launch, ...] = ()
     is_complete: bool = False
+    looks: int = 1
     notes: tuple[str, ...] = ()
 
 
@@ -366,6 +375,7 @@ class Row:
     is_blocking: bool = True
     launches: int = 0
     reason: str = ""
+    labels: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
-import math
-import os
 import signal
 import sys
 import time
-import traceback
-from importlib.metadata import version
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING
 
-from ci import ConfigError, GateError, SuiteError
-from ci.book import OUT_OF_TIME, Book, begin, resume
-from ci.host import now, read_host
-from ci.model import Kind, Plan, Run
+from ci import GateError, SuiteError
+from ci.asking import PROGRAM, Request, read_request
+from ci.beginning import IMPORT_PATHS, any_seed, open_book, refuse_other, refuse_self
+from ci.book import OUT_OF_TIME, Book, resume
+from ci.command_line import guard, program_version, say
+from ci.host import read_host
+from ci.model import Kind
 from ci.progress import make_progress
 from ci.suite import proof
 from ci.suite.asv_config import SuiteConfig, find_config
-from ci.suite.discovery import LEAST_LAUNCHES, default_launches
 from ci.suite.runner import (
     Runner,
     chosen,
@@ -28,100 +26,22 @@ from ci.suite.runner import (
     launch_seed,
     run_launches,
 )
-from ci.suite.session import Session
+from ci.suite.session import Session, Workers
 from ci.suite.trees import (
     Pair,
     changed_files,
     check_out,
-    find_commit,
     find_pair,
     refuse_dirty,
     toplevel,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import FrameType
 
     from ci.model import Launch
     from ci.suite.discovery import Case
-
-SAMPLE_SECONDS: Final = 0.003
-MINIMUM_BLOCKS: Final = 8
-SCENARIO_SECONDS: Final = 0.4
-QUICK_SECONDS: Final = 0.15
-PROGRAM: Final = "benchgate run"
-BAD_INPUT: Final = 2
-INTERRUPTED: Final = 130
-
-DESCRIPTION: Final = """\
-Measure two commits of this repository on this machine and write one run document.
-
-Base, head and a second copy of the base, the control, take turns within
-milliseconds, in fresh processes, several launches over. The benchmarks are those
-of the head's asv suite. Numbers only: "benchgate compare" judges them.
-"""
-EPILOG: Final = """\
-Without --base, the base is the merge base of head and the default branch; on the
-default branch itself it is head's first parent.
-
-examples:
-  python -m ci.run                              this branch against its merge base
-  python -m ci.run --benchmarks 'matmul|add'    some scenarios only
-  python -m ci.run --base v1.0 --head HEAD      two revisions
-  python -m ci.run --resume                     continue a run that was stopped
-  python -m ci.compare run.json                 judge what was measured
-
-exit status:
-  0    measured; whether anything became slower is for compare to say
-  2    bad input, or nothing could be measured
-  130  interrupted; finished launches are in the document
-"""
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Return the command line of this verb."""
-    parser = _Parser(
-        prog=PROGRAM,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    add = parser.add_argument
-    add("--base", metavar="REV", help="commit to compare with")
-    add("--head", metavar="REV", help="commit under test (default: HEAD)")
-    add("--benchmarks", metavar="REGEX", default="", help="only ids that match")
-    add("--list", action="store_true", help="print the ids of the scenarios and stop")
-    add("--output", metavar="FILE", type=Path, default=Path("run.json"),
-        help="run document to write (default: run.json); an earlier one is kept "
-        "beside it")  # fmt: skip
-    add("--resume", action="store_true", help="continue the document in --output")
-    add("--budget", metavar="SECONDS", type=_seconds,
-        help="wall-clock limit; fewer samples first, then fewer launches")  # fmt: skip
-    add("--launches", metavar="N", type=_count,
-        help=f"fresh processes per arm (default: {LEAST_LAUNCHES}, more for few "
-        "scenarios); fewer than 4 decide nothing")  # fmt: skip
-    add("--quick", action="store_true", help="the least samples that still decide")
-    add("--allow-same", action="store_true",
-        help="measure a commit against itself (an A/A run)")  # fmt: skip
-    add("--allow-dirty", action="store_true",
-        help="leave uncommitted changes out instead of refusing")  # fmt: skip
-    add("--asv-config", metavar="FILE",
-        help="asv.conf.json, relative to the repository")  # fmt: skip
-    add("--import-path", metavar="DIR", action="append",
-        help="folder of the repository to import the project from, repeatable "
-        "(default: src and the root)")  # fmt: skip
-    add("--seed", metavar="N", type=int, help="seed of all orders (default: random)")
-    return parser
-
-
-class _Parser(argparse.ArgumentParser):
-    """An ArgumentParser whose errors are one line, as all errors here are."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print ``message`` and leave with the status of bad input."""
-        self.exit(BAD_INPUT, f"{PROGRAM}: {message}; see {PROGRAM} --help\n")
 
 
 class _InterruptedError(GateError):
@@ -132,118 +52,132 @@ class _InterruptedError(GateError):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the verb; return its exit status."""
-    arguments = build_parser().parse_args(argv)
+    request = read_request(argv)
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        return _main(arguments)
-    except GateError as error:
-        return _fail(str(error), error.exit_status)
-    except KeyboardInterrupt:
-        return _fail("interrupted before anything was measured", INTERRUPTED)
-    except Exception as error:  # noqa: BLE001  # a traceback would exit with 1
-        return _fail(f"internal error: {_described(error)}", BAD_INPUT)
+        return guard(PROGRAM, lambda: _run(request))
     finally:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
-def _main(arguments: argparse.Namespace) -> int:
+def _run(request: Request) -> int:
     began = time.monotonic()
+    if not sys.platform.startswith("linux"):
+        raise SuiteError(
+            "measuring forks and watches processes as Linux does, and this is "
+            f"{sys.platform}; run it on Linux, compare works everywhere"
+        )
     repository = toplevel(Path.cwd())
     book = None
-    if arguments.resume and not arguments.list:
-        book = resume(arguments.output, arguments.launches)
-        _refuse_other(repository, arguments, book)
-        pair = find_pair(repository, book.run.base.sha, book.run.head.sha)
+    if request.is_resumed:
+        book = resume(request.output, request.launches)
+        run = book.run
+        refuse_other(request, repository, run)
+        found = find_pair(repository, run.base.sha, run.head.sha)
+        pair = replace(found, relation=run.relation)
+        request = replace(
+            request,
+            benchmarks=run.plan.benchmarks,
+            seed=run.plan.seed,
+            asv_config=run.plan.asv_config or None,
+            import_paths=run.plan.import_paths,
+        )
+        _note_other_host(book)
     else:
-        pair = find_pair(repository, arguments.base, arguments.head)
-        _refuse_self(pair, arguments)
+        pair = find_pair(repository, request.base, request.head)
+        refuse_self(request, pair)
+        if request.seed is None:
+            request = replace(request, seed=any_seed())
     with check_out(repository, pair) as trees:
-        config = find_config(trees.head, arguments.asv_config)
-        if not arguments.allow_dirty and not arguments.list:
+        config = find_config(trees.head, request.asv_config)
+        if not request.is_dirty_allowed and not request.is_list:
             refuse_dirty(repository, pair, str(config.suite))
         session = Session(
             trees=trees,
             suite=config.suite,
             repository=repository,
-            import_paths=tuple(arguments.import_path or ("src", ".")),
+            import_paths=request.import_paths or IMPORT_PATHS,
+            changed=changed_files(repository, pair),
         )
-        return _measure(arguments, book, pair, session, config, began)
+        return _measure(request, book, pair, session, config, began)
 
 
 def _measure(
-    arguments: argparse.Namespace,
+    request: Request,
     book: Book | None,
     pair: Pair,
     session: Session,
     config: SuiteConfig,
     began: float,
 ) -> int:
-    changed = changed_files(session.repository, pair)
-    is_suite_same = not any(name.startswith(f"{config.suite}/") for name in changed)
-    seed = _seed(arguments, book)
+    """Find the rows, and list or measure them."""
+    is_suite_same = not any(
+        name.startswith(f"{config.suite}/") for name in session.changed
+    )
     index = len(book.run.launches) if book else 0
-    workers = session.start_all(launch_seed(seed, index), index)
+    workers = session.start_all(launch_seed(request.seed or 0, index), index)
     try:
         found = discover(session, workers, is_suite_same=is_suite_same)
-        pattern = book.run.plan.benchmarks if book else arguments.benchmarks
-        cases = chosen(found, pattern)
-        if arguments.list:
-            for worker in workers.values():
-                worker.stop()
+        cases = chosen(found, request.benchmarks)
+        if request.is_list:
+            _stop(workers)
             print("\n".join(case.row.id for case in cases if case.row.on_head))
             return 0
-        book = book or _begin(arguments, pair, config, cases, seed)
+        book = book or _begin(request, pair, config, cases)
         session.fill_caches(workers, cases)
     except BaseException:
-        for worker in workers.values():
-            worker.stop()
+        _stop(workers)
         raise
-    deadline = None if arguments.budget is None else began + arguments.budget
-    _say(_greeting(book, len(cases)))
+    say(_greeting(book, len(cases)))
     with make_progress(sys.stderr) as progress:
         runner = Runner(
             session=session,
             plan=book.run.plan,
             found=found,
             cases=cases,
-            deadline=deadline,
+            deadline=None if request.budget is None else began + request.budget,
             progress=progress,
         )
-        rows = sum(case.row.on_head for case in cases)
-
-        def keep(launch: Launch) -> None:
-            # Only a whole launch has imported all that the suite ever does.
-            if len(launch.measurements) == rows:
-                is_all_seen = all(case.row.kind is not Kind.TIMERAW for case in cases)
-                book.note(
-                    *proof.notes(
-                        runner.files,
-                        changed,
-                        str(config.suite),
-                        is_all_seen=is_all_seen,
-                    )
-                )
-            book.keep(launch)
-
+        keep = _keeper(book, runner, cases)
         try:
             run_launches(runner, workers, book.run.launches, keep)
         except KeyboardInterrupt:
             done = f"{len(book.run.launches)} of {book.run.plan.launches} launches"
             raise _InterruptedError(
-                f"interrupted; {done} are in {arguments.output}, continue with --resume"
+                f"interrupted; {done} are in {request.output}, continue with --resume"
             ) from None
-    return _finish(book, rows, arguments, time.monotonic() - began)
+    return _finish(book, request, _measurable(cases), time.monotonic() - began)
 
 
-def _finish(
-    book: Book, rows: int, arguments: argparse.Namespace, seconds: float
-) -> int:
-    output, plan = arguments.output, book.run.plan
+def _keeper(
+    book: Book, runner: Runner, cases: tuple[Case, ...]
+) -> Callable[[Launch], None]:
+    """Return what keeps a launch, and notes what the suite was seen to import."""
+    session = runner.session
+    is_all_seen = all(case.row.kind is not Kind.TIMERAW for case in cases)
+
+    def keep(launch: Launch) -> None:
+        # Only a whole launch has imported all that the suite ever does.
+        if len(launch.measurements) == _measurable(cases):
+            notes = proof.notes(
+                runner.files,
+                session.changed,
+                str(session.suite),
+                is_all_seen=is_all_seen,
+            )
+            book.note(*notes)
+        book.keep(launch)
+
+    return keep
+
+
+def _finish(book: Book, request: Request, rows: int, seconds: float) -> int:
+    output, plan = request.output, book.run.plan
     done = len(book.run.launches)
     counts = [len(launch.measurements) for launch in book.run.launches]
     if not any(counts):
         raise SuiteError("nothing was measured before the budget ran out; raise it")
-    spent = f"{OUT_OF_TIME}{arguments.budget or 0:g} s ran out after"
+    spent = f"{OUT_OF_TIME}{request.budget or 0:g} s ran out after"
     if done < plan.launches:
         book.note(
             f"{spent} {done} of {plan.launches} launches; raise --budget, or "
@@ -253,8 +187,8 @@ def _finish(
         book.note(f"{spent} {counts[-1]} of {rows} scenarios; raise --budget")
     book.write()
     for note in book.run.notes:
-        _say(note)
-    _say(
+        say(note)
+    say(
         f"{output}: {max(counts)} scenarios, {done} of {plan.launches} launches, "
         f"{seconds:.0f} s; judge it with `python -m ci.compare {output}`"
     )
@@ -262,79 +196,30 @@ def _finish(
 
 
 def _begin(
-    arguments: argparse.Namespace,
-    pair: Pair,
-    config: SuiteConfig,
-    cases: tuple[Case, ...],
-    seed: int,
+    request: Request, pair: Pair, config: SuiteConfig, cases: tuple[Case, ...]
 ) -> Book:
-    run = Run(
-        created=now(),
-        tool=f"benchgate {version('benchgate')}",
-        project=config.project,
-        relation=pair.relation,
-        base=pair.base,
-        head=pair.head,
-        host=read_host(),
-        plan=Plan(
-            launches=arguments.launches or default_launches(cases),
-            sample_seconds=SAMPLE_SECONDS,
-            scenario_seconds=QUICK_SECONDS if arguments.quick else SCENARIO_SECONDS,
-            minimum_blocks=MINIMUM_BLOCKS,
-            seed=seed,
-            budget=arguments.budget,
-            benchmarks=arguments.benchmarks,
-            is_same_allowed=arguments.allow_same or pair.relation == "self",
-        ),
-        scenarios=tuple(case.row for case in cases),
-    )
-    book, aside = begin(arguments.output, run)
+    if pair.relation == "self":
+        say("one commit only: HEAD is measured against itself")
+    tool = f"benchgate {program_version()}"
+    book, aside = open_book(request, pair, config, cases, tool)
     if aside is not None:
-        _say(f"{arguments.output}: the earlier document is kept as {aside}")
+        say(f"{request.output}: the earlier document is kept as {aside}")
     return book
 
 
-def _refuse_self(pair: Pair, arguments: argparse.Namespace) -> None:
-    if arguments.list or pair.base.sha != pair.head.sha:
-        return
-    if pair.relation == "self":
-        _say("one commit only: HEAD is measured against itself")
-    elif not arguments.allow_same:
-        raise SuiteError(
-            f"base and head are the same commit, {pair.head.sha[:12]}: there is "
-            "nothing to compare; name another --base, or pass --allow-same"
+def _note_other_host(book: Book) -> None:
+    """Note that a run goes on elsewhere: its launches then differ by the machine."""
+    before, here = book.run.host, read_host()
+    if (before.cpu_model, before.cpus, before.python) != (
+        here.cpu_model,
+        here.cpus,
+        here.python,
+    ):
+        book.note(
+            f"begun on {before.cpu_model}, {before.cpus} CPUs, {before.python}, and "
+            f"continued on {here.cpu_model}, {here.cpus} CPUs, {here.python}; "
+            "measure anew on one machine"
         )
-
-
-def _refuse_other(repository: Path, arguments: argparse.Namespace, book: Book) -> None:
-    run = book.run
-    begun = f"{arguments.output} was begun with"
-    remedy = "leave it out with --resume, or start a new run"
-    sides = {
-        "--base": (arguments.base, run.base.sha),
-        "--head": (arguments.head, run.head.sha),
-    }
-    for flag, (value, known) in sides.items():
-        if value is None:
-            continue
-        sha = find_commit(repository, value, flag).sha
-        if sha != known:
-            raise ConfigError(
-                f"{flag}: {value!r} is {sha[:12]}, {begun} {known[:12]}; {remedy}"
-            )
-    if arguments.benchmarks not in ("", run.plan.benchmarks):
-        raise ConfigError(
-            f"--benchmarks: {arguments.benchmarks!r}, but {begun} "
-            f"{run.plan.benchmarks!r}; {remedy}"
-        )
-
-
-def _seed(arguments: argparse.Namespace, book: Book | None) -> int:
-    if book is not None:
-        return book.run.plan.seed
-    if arguments.seed is not None:
-        return int(arguments.seed)
-    return int.from_bytes(os.urandom(4), "big")
 
 
 def _greeting(book: Book, rows: int) -> str:
@@ -345,41 +230,14 @@ def _greeting(book: Book, rows: int) -> str:
     )
 
 
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+def _measurable(cases: tuple[Case, ...]) -> int:
+    """Return the rows that a whole launch measures: those of the head's suite."""
+    return sum(case.row.on_head for case in cases)
 
 
-def _fail(what: str, status: int) -> int:
-    """Print one line to stderr and return ``status``."""
-    _say(f"{PROGRAM}: {' '.join(what.split())}")
-    return status
-
-
-def _described(error: Exception) -> str:
-    """Return type, text and place of an error nobody foresaw."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(place.filename).name}:{place.lineno}"
-    return f"{type(error).__name__}: {error} ({where}); please report it"
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not math.isfinite(value) or value <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return value
-
-
-def _count(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a count of at least 1")
-    return value
+def _stop(workers: Workers) -> None:
+    for worker in workers.values():
+        worker.stop()
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

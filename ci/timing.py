@@ -69,9 +69,12 @@ class _Scores:
 
 
 def judge_timing(
-    cases: Sequence[Case], policy: Policy
+    cases: Sequence[Case], policy: Policy, looks: int = 1
 ) -> tuple[list[Row], tuple[str, ...], int]:
-    """Return a row for each case, the signs of contamination, the control values."""
+    """Return a row for each case, the signs of contamination, the control values.
+
+    ``looks`` is how often the run has been complete, at least 1.
+    """
     if not cases:
         return [], (), 0
     values = launch_values([trials for _, trials in cases])
@@ -85,7 +88,7 @@ def judge_timing(
     signs = contamination(
         values.control, scale, margin, [scenario.id for scenario in scenarios]
     )
-    scores = _scores(scenarios, values, scale, margin, policy)
+    scores = _scores(scenarios, values, scale, margin, policy, looks)
     base = np.exp(stats.quantile(values.base, 0.5))
     head = np.exp(stats.quantile(values.head, 0.5))
     rows = [
@@ -119,6 +122,7 @@ def _scores(
     scale: Scale,
     margin: Array,
     policy: Policy,
+    looks: int,
 ) -> _Scores:
     """Ask each question of all rows at once."""
     sigma, launches = scale.sigma, stats.counts(values.effect)
@@ -128,7 +132,9 @@ def _scores(
     is_higher = np.array([side is Direction.HIGHER for side in directions])
     sign = np.where(is_higher | (has_no_side & (center < 0)), -1.0, 1.0)
     worse = sign[:, None] * values.effect
-    critical = stats.critical_value(int((launches > 0).sum()))
+    # A row without a better side is tried on both of its sides.
+    tries = int((launches > 0).sum() + ((launches > 0) & has_no_side).sum())
+    critical = stats.critical_value(tries, looks)
     low, high = stats.interval(worse, sigma)
     gate = np.where(
         sign > 0, np.log1p(policy.gate), -np.log1p(-min(policy.gate, _ALMOST_ALL))

@@ -11,6 +11,7 @@ from functools import reduce
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from ci.circumstances import under_labels
 from ci.exact import judge_exact
 from ci.model import (
     FailOn,
@@ -76,8 +77,9 @@ def judge_run(run: Run, policy: Policy, fail_on: FailOn | None = None) -> Report
             timing.append((scenario, usable))
         else:
             settled.append(unmeasured(scenario, trials[scenario.id]))
-    rows, signs, control_values = judge_timing(timing, policy)
-    judged = [*exact, *(_say_lost(row, run) for row in rows)]
+    rows, signs, control_values = judge_timing(timing, policy, run.looks)
+    labeled = [under_labels(row, trials[row.scenario]) for row in rows]
+    judged = [*exact, *(_say_lost(row, run) for row in labeled)]
     if signs:
         judged = [
             replace(row, verdict=Verdict.CONTAMINATED, is_confirmed=False)
@@ -213,9 +215,10 @@ def _by_scenario(run: Run) -> dict[ScenarioId, list[Measurement]]:
         scenario.id: [] for scenario in run.scenarios
     }
     for launch in run.launches:
-        for measurement in launch.measurements:
-            if measurement.scenario in trials:
-                trials[measurement.scenario].append(measurement)
+        # A launch is one trial: a second measurement in it would count it twice.
+        first = {m.scenario: m for m in reversed(launch.measurements)}
+        for name in trials.keys() & first.keys():
+            trials[name].append(first[name])
     return trials
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ci import compare, run
+from ci import asking, compare
 from ci.model import Verdict
 from ci.wording import MARKS
 
@@ -84,7 +84,7 @@ def commands() -> list[list[str]]:
 
 def test_every_command_in_the_readme_is_understood() -> None:
     """No command line in the README has a flag that does not exist."""
-    parsers = {"run": run.build_parser(), "compare": compare.build_parser()}
+    parsers = {"run": asking.build_parser(), "compare": compare.build_parser()}
     found = commands()
     for words in found:
         verb = words[2].removeprefix("ci.") if words[0] == "python" else words[1]

@@ -66,11 +66,11 @@ class Launcher:
 
     def _forked(self, case: Case, seconds: float, turn: int) -> Measurement:
         failures: dict[Arm, Failure] = {}
-        labels: dict[str, str] = {}
+        labels: dict[Arm, dict[str, str]] = {}
         try:
             for arm in ARMS[turn % 3 :] + ARMS[: turn % 3]:
                 try:
-                    labels |= self._prepare(case, arm, self.workers[arm])
+                    labels[arm] = self._prepare(case, arm, self.workers[arm])
                 except NoAnswer as problem:
                     failures[arm] = problem.failure
             if case.row.kind in (Kind.TIME, Kind.TIMERAW):
@@ -84,7 +84,7 @@ class Launcher:
             raise
         for arm in ARMS:
             self.workers[arm].end()
-        return replace(measured, labels=labels)
+        return replace(measured, labels={a: t for a, t in labels.items() if t})
 
     def _prepare(self, case: Case, arm: Arm, worker: Worker) -> dict[str, str]:
         """Fork the child of one arm and set the scenario up in it."""
@@ -104,8 +104,9 @@ class Launcher:
     def _prove(self, arm: Arm, answer: dict[str, Any]) -> None:
         """Record what an arm has imported since it was last asked."""
         for name, path in answer["foreign"].items():
+            # Not the fault of one side: the row says nothing of either.
             text = f"imported {name} from {path}, not from its own tree"
-            raise NoAnswer(Failure(kind=FailureKind.FAILED, message=text))
+            raise NoAnswer(Failure(kind=FailureKind.NOT_MEASURED, message=text))
         self.files.setdefault(arm, {}).update(answer["files"])
 
     def _missing(self, case: Case, arm: Arm) -> Failure | None:

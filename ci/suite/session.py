@@ -27,12 +27,16 @@ Workers = dict[Arm, Worker]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """The places of the arms of one run, and failures of their setup_cache."""
+    """The places of the arms of one run, and failures of their setup_cache.
+
+    ``changed`` are the paths in which the two commits differ.
+    """
 
     trees: Trees
     suite: Path
     repository: Path
     import_paths: tuple[str, ...]
+    changed: tuple[str, ...] = ()
     cache_failures: dict[tuple[str, Arm], Failure] = field(default_factory=dict)
 
     def place(self, arm: Arm, *, own_suite: bool = False) -> Place:

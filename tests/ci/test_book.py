@@ -166,3 +166,17 @@ def test_resume_of_a_document_cut_short(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="not complete JSON"):
         resume(path, None)
     assert path.read_bytes() == half
+
+
+def test_each_look_at_a_whole_run_is_counted(tmp_path: Path) -> None:
+    """More launches after a verdict are one more chance to be misled."""
+    book, _ = begin(tmp_path / "run.json", RUN)
+    book.keep(launch(0))
+    assert resume(book.path, None).run.looks == 1
+
+    book.keep(launch(1))
+    again = resume(book.path, 3)
+
+    assert again.run.looks == 2
+    again.keep(launch(2))
+    assert resume(book.path, 4).run.looks == 3

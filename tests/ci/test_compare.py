@@ -826,3 +826,15 @@ def test_result_sets_may_come_from_pipes() -> None:
             os.close(reader)
 
     assert status == 0
+
+
+def test_gate_size_means_nothing_for_two_result_sets(
+    seed_trees: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A flag that would change nothing is refused, not swallowed."""
+    status = main([*seed_trees, "--gate", "5%"])
+
+    assert status == 2
+    assert re.fullmatch(
+        r"benchgate compare: --gate: rules out nothing .*\n", capsys.readouterr().err
+    )

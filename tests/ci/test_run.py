@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ci import compare, run
+from ci import asking, beginning, compare, run
 from ci.documents import decode_run, encode_run, read_run
 from ci.model import Arm, FailureKind, Launch, Measurement, Plan, Run
 from ci.suite.runner import Runner
@@ -122,7 +122,7 @@ def test_document_holds_everything(
     assert found.host.cpus >= 1
     assert found.plan.launches == 1
     assert found.plan.seed == 3
-    assert found.plan.scenario_seconds == run.QUICK_SECONDS
+    assert found.plan.scenario_seconds == beginning.QUICK_SECONDS
     assert [s.id for s in found.scenarios] == ["basic.time_work", "count.track_count"]
     assert all(s.on_base and s.on_head for s in found.scenarios)
     assert found.is_complete
@@ -136,7 +136,7 @@ def check_launch(launch: Launch) -> None:
 
     assert set(rows) == {"basic.time_work", "count.track_count"}
     assert not timed.failures
-    assert len(timed.orders) >= run.MINIMUM_BLOCKS
+    assert len(timed.orders) >= beginning.MINIMUM_BLOCKS
     for arm in Arm:
         assert len(timed.samples[arm]) == 2 * len(timed.orders)
         assert all(0 < sample < 1 for sample in timed.samples[arm])
@@ -194,8 +194,8 @@ def test_planted_slowdown_is_an_alert_and_the_same_commit_is_not(
     Five timed rows in five launches give the 20 control values that a red flag
     needs. The commit against itself must fail nothing.
     """
-    monkeypatch.setattr(run, "SAMPLE_SECONDS", 0.001)
-    monkeypatch.setattr(run, "QUICK_SECONDS", 0.04)
+    monkeypatch.setattr(beginning, "SAMPLE_SECONDS", 0.001)
+    monkeypatch.setattr(beginning, "QUICK_SECONDS", 0.04)
     subject = "".join(f"def work{n}(): return sum(range(2_000))\n" for n in range(5))
     suite = "import subject\n" + "".join(
         f"def time_{n}(): subject.work{n}()\n" for n in range(5)
@@ -433,7 +433,7 @@ def test_help_mentions_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
 
     assert ended.value.code == 0
-    for action in run.build_parser()._actions:
+    for action in asking.build_parser()._actions:
         assert set(action.option_strings) & set(text.replace(",", " ").split())
         assert action.help
     for word in ("exit status", "130", "merge base", "--resume"):
@@ -725,7 +725,7 @@ def test_interrupt_before_measuring_claims_no_document(
     status, stdout, stderr = ran(*QUICK)
 
     assert (status, stdout) == (130, "")
-    assert stderr == "benchgate run: interrupted before anything was measured\n"
+    assert stderr == "benchgate run: interrupted\n"
     assert not out.exists()
 
 
@@ -761,10 +761,14 @@ def test_document_of_other_commits_is_not_continued(
     refused(ran(*more, "--base", "main"), "--base: 'main' is")
     refused(ran(*more, "--benchmarks", "x"), "--benchmarks: 'x'", "'count'")
     refused(ran(*more, "--head", "nope"), "--head: 'nope' is not a commit")
+    refused(ran(*more, "--seed", "9"), "--seed: 9, but", "was begun with 3")
+    refused(ran(*more, "--import-path", "lib"), "--import-path: ", "lib")
+    refused(ran(*more, "--asv-config", "other.json"), "--asv-config: 'other.json'")
     assert launches_in(out) == 1
     assert ran(*more, "--head", "there", "--base", sha[:9] + "^")[0] == 0
     assert launches_in(out) == 2
     assert read_run(out).head.sha == sha
+    assert read_run(out).relation == "given"
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,25 @@ def test_a_planted_doubling_alerts_and_fails_the_check() -> None:
     assert row.head == pytest.approx(2e-5, rel=0.03)
 
 
+def test_each_look_raises_the_bound_of_a_flag() -> None:
+    """A run judged, continued and judged again pays for having been looked at."""
+    run = run_of({"row": noisy("row", change=0.06, sigma=0.02), **quiet_rows()})
+    once = _row(judge_run(run, POLICY))
+    often = _row(judge_run(replace(run, looks=8), POLICY))
+
+    assert once.resolution is not None
+    assert often.resolution is not None
+    assert often.resolution > once.resolution
+
+
+def test_sides_with_unlike_labels_are_not_compared() -> None:
+    """A doubling at another width is no regression and no green row."""
+    labels = {Arm.BASE: {"threads": "2"}, Arm.HEAD: {"threads": "1"}}
+    trials = [replace(t, labels=labels) for t in noisy("row", change=1.0)]
+
+    assert _judge(trials).verdict is Verdict.INCONCLUSIVE
+
+
 def test_an_unchanged_run_is_quiet() -> None:
     """A against A: green, status 0, nothing confirmed."""
     report = judge_run(run_of(quiet_rows(12)), POLICY)
