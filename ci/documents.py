@@ -70,7 +70,10 @@ def read_run(path: Path) -> Run:
 
 def decode_run(data: bytes, where: str) -> Run:
     """Decode a run document; ``where`` names it in the error."""
-    return _decode(data, where, Run, RUN_FORMAT)
+    run = _decode(data, where, Run, RUN_FORMAT)
+    if fault := _contradiction(run):
+        raise DocumentError(f"{where}: {fault}; measure again")
+    return run
 
 
 def decode_report(data: bytes, where: str) -> Report:
@@ -80,18 +83,12 @@ def decode_report(data: bytes, where: str) -> Report:
 
 def encode_run(run: Run) -> bytes:
     """Return ``run`` as one JSON object that begins with format and version."""
-    return _encode(run, RUN_FORMAT)
+    return _encode_all(run, RUN_FORMAT)
 
 
 def encode_report(report: Report) -> bytes:
     """Return ``report`` as indented JSON; numbers stay numbers in base units."""
-    try:
-        data = _encode(report, REPORT_FORMAT)
-    except UnicodeEncodeError:
-        # A name from a foreign file with half a surrogate pair: not text, and
-        # no reason to lose the report. Escaped it is still distinct.
-        data = _encode(_without_surrogates(msgspec.to_builtins(report)), REPORT_FORMAT)
-    return msgspec.json.format(data, indent=2) + b"\n"
+    return msgspec.json.format(_encode_all(report, REPORT_FORMAT), indent=2) + b"\n"
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -121,6 +118,22 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise DocumentError(f"{path}: cannot be written: {reason}") from None
 
 
+def _contradiction(run: Run) -> str:
+    """Say what a run counts twice, or measured unasked: its verdicts would be wrong."""
+    known = {scenario.id for scenario in run.scenarios}
+    if len(known) < len(run.scenarios):
+        return "one scenario stands twice"
+    if len({launch.index for launch in run.launches}) < len(run.launches):
+        return "one launch stands twice"
+    for launch in run.launches:
+        measured = {measurement.scenario for measurement in launch.measurements}
+        if len(measured) < len(launch.measurements):
+            return f"launch {launch.index} holds one scenario twice"
+        if not measured <= known:
+            return f"launch {launch.index} holds a scenario that is not in the list"
+    return ""
+
+
 def _without_surrogates(value: Any) -> Any:
     """Return plain ``value`` with half surrogates escaped, as in a Python string."""
     if isinstance(value, str):
@@ -132,6 +145,15 @@ def _without_surrogates(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_without_surrogates(item) for item in value]
     return value
+
+
+def _encode_all(document: Run | Report, name: str) -> bytes:
+    try:
+        return _encode(document, name)
+    except UnicodeEncodeError:
+        # A name or an exception's text with half a surrogate pair: not text, and
+        # no reason to lose the document. Escaped it is still distinct.
+        return _encode(_without_surrogates(msgspec.to_builtins(document)), name)
 
 
 def _encode(document: Run | Report | dict[str, Any], name: str) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -96,7 +97,7 @@ RUN: Final = Run(
                     scenario="a(1)",
                     samples=dict.fromkeys(Arm, (1e-06, 1.1e-06)),
                     orders=("bhc",),
-                    labels={"threads": "1"},
+                    labels={Arm.BASE: {"threads": "1"}},
                 ),
                 Measurement(
                     scenario="b",
@@ -193,6 +194,42 @@ def test_documents_begin_with_their_name() -> None:
     assert is_run(encode_run(RUN)[:64])
     assert not is_run(encode_report(REPORT))
     assert not is_run(b"")
+
+
+@pytest.mark.parametrize(
+    ("damaged", "fault"),
+    [
+        (replace(RUN, scenarios=RUN.scenarios * 2), "one scenario stands twice"),
+        (replace(RUN, launches=RUN.launches * 2), "one launch stands twice"),
+        (
+            replace(
+                RUN,
+                launches=tuple(
+                    replace(launch, measurements=launch.measurements * 2)
+                    for launch in RUN.launches
+                ),
+            ),
+            "launch 0 holds one scenario twice",
+        ),
+        (
+            replace(RUN, scenarios=RUN.scenarios[:1]),
+            "launch 0 holds a scenario that is not in the list",
+        ),
+    ],
+)
+def test_nothing_counts_twice_or_goes_unseen(damaged: Run, fault: str) -> None:
+    """Two launches written twice are not four; a row without a name is not green."""
+    with pytest.raises(DocumentError) as caught:
+        decode_run(encode_run(damaged), "run.json")
+
+    assert str(caught.value) == f"run.json: {fault}; measure again"
+
+
+def test_half_a_character_does_not_lose_a_run() -> None:
+    """An exception may say anything; what was measured is still written."""
+    run = replace(RUN, notes=("no file \udcff",))
+
+    assert decode_run(encode_run(run), "x").notes == ("no file \\udcff",)
 
 
 def test_a_report_is_not_a_run() -> None:
