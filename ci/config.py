@@ -63,15 +63,14 @@ def parse_size(text: str) -> float:
         raise ConfigError(f"{text!r} is not a size; write 15% or 0.15")
     digits, exponent, percent = match.groups()
     number = float(digits + (exponent or ""))
-    if not number or math.isinf(number):
+    size = number / 100 if percent else number
+    if not size or math.isinf(size):
         raise ConfigError(f"{text} is not a usable size; it must be above 0 and finite")
-    if percent:
-        return number / 100
-    if number >= 1:
+    if not percent and number >= 1:
         raise ConfigError(
             f"{text} is ambiguous; write {number:.12g}% or {number / 100:.12g}"
         )
-    return number
+    return size
 
 
 def read_settings(path: Path) -> Settings:
@@ -96,9 +95,14 @@ def decode_settings(data: bytes, where: str) -> Settings:
         mark = error.problem_mark
         line = f" at line {mark.line + 1}" if mark else ""
         raise ConfigError(f"{where}: not YAML{line}: {error.problem}") from None
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{where}: {_place_first(str(error))}") from None
+    except (LookupError, AttributeError, TypeError):
+        # What the constructors of PyYAML raise at a tag whose value is not one.
+        raise ConfigError(
+            f"{where}: a tag does not fit its value; leave it out"
+        ) from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        if isinstance(error, msgspec.ValidationError):
-            raise ConfigError(f"{where}: {_place_first(str(error))}") from None
         reason = " ".join(str(error).split())
         raise ConfigError(f"{where}: not YAML: {reason}") from None
     return Settings(policy=_policy(file, where))

@@ -191,3 +191,19 @@ def test_a_file_above_the_bound_is_refused(tmp_path: Path) -> None:
 def test_a_changed_policy_keeps_the_rest() -> None:
     """Flags set one size and leave the others."""
     assert change_policy(Policy(), {"gate": 0.2}, "--gate") == Policy(gate=0.2)
+
+
+@pytest.mark.parametrize(
+    "value", ['!!int ""', '!!float ""', "!!bool maybe", "!!timestamp soon"]
+)
+def test_a_tag_that_does_not_fit_is_no_internal_error(value: str) -> None:
+    """PyYAML's constructors raise whatever comes; the file is at fault, not we."""
+    assert refusal(f"thresholds: {{gate: {value}}}") == (
+        "gate.yaml: a tag does not fit its value; leave it out"
+    )
+
+
+def test_a_size_that_rounds_to_zero_is_named_itself() -> None:
+    """Not as a warn size above the alert size, which nobody set."""
+    with pytest.raises(ConfigError, match="1e-323% is not a usable size"):
+        parse_size("1e-323%")
