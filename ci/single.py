@@ -115,7 +115,7 @@ def _judged(
     change = ratio(before, after)
     if base.unit.is_exact:
         return *compare_exact(before, after, base.unit), change
-    is_unread_clock = base.unit.name == SECONDS.name and after == 0 != before
+    is_unread_clock = base.unit.name == SECONDS.name and min(before, after) <= 0
     if change is None or is_unread_clock:
         reason = f"no ratio: base is {before:g}, PR is {after:g}; compare by hand"
         return Verdict.INCONCLUSIVE, reason, None

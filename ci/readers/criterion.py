@@ -135,7 +135,7 @@ def _walk(root: str) -> Iterator[Entry]:
         if files:
             home, name = os.path.split(here)
             entry = Entry(home=home, name=name, files=frozenset(files))
-            if entry.is_whole or (name == _FRESH and files != {_SAMPLE}):
+            if entry.is_whole or name == _FRESH:
                 yield entry
 
 

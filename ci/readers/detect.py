@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 from ci import DocumentError
 from ci.model import ResultSet
 from ci.readers import asv, asv_names, criterion
-from ci.readers.files import decode_text, listed, parse_json, read_bytes
+from ci.readers.files import (
+    decode_text,
+    is_directory,
+    is_file,
+    listed,
+    parse_json,
+    read_bytes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,10 +70,10 @@ def read_sets(base: Path, head: Path) -> tuple[ResultSet, ResultSet]:
 
 
 def _read(path: Path) -> ResultSet | asv.AsvResults:
-    if path.is_dir():
+    if is_directory(path):
         for place in _CRITERION_PLACES:
             root = path / place
-            entries = criterion.find_entries(root) if root.is_dir() else []
+            entries = criterion.find_entries(root) if is_directory(root) else []
             if entries:
                 return criterion.read_tree(root, entries)
         return _read_asv_directory(path)
@@ -117,7 +124,7 @@ def _join(
     told: dict[str, dict[str, Any]] = {name: {} for name in _BESIDE}
     for name in _BESIDE:
         for folder in folders:
-            if told[name] or not (folder / name).is_file():
+            if told[name] or not is_file(folder / name):
                 continue
             try:
                 value = _parse(folder / name).value
@@ -136,7 +143,7 @@ def _join(
 
 def _parse(path: Path) -> Json:
     text = decode_text(read_bytes(path), str(path))
-    start = text[:200].lstrip()
+    start = (text[:200].lstrip() or text.lstrip())[:200]
     if not start:
         raise DocumentError(f"no results in {path}: the file is empty")
     if start.startswith("window.BENCHMARK_DATA"):

@@ -32,6 +32,16 @@ class Json:
     repeated: tuple[str, ...] = ()
 
 
+def is_directory(path: str | Path) -> bool:
+    """Tell whether there is a directory; no error is raised for what cannot be."""
+    return os.path.isdir(path)  # noqa: PTH112  # Path's raises: too long, forbidden
+
+
+def is_file(path: str | Path) -> bool:
+    """Tell whether there is a regular file, in the same way."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
 def read_bytes(path: str | Path) -> bytes:
     """Return the bytes of ``path``, bounded; raise DocumentError if it cannot be."""
     try:

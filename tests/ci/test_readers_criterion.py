@@ -144,6 +144,20 @@ def test_a_cut_file_fails_its_row_and_names_itself() -> None:
     assert ok.value == pytest.approx(1e-8)
 
 
+def test_samples_alone_are_a_failed_row(tmp_path: Path) -> None:
+    """Criterion writes them first, so a harness killed right after leaves just them."""
+    write_tree(tmp_path, {"f": 20.0, "h": 20.0})
+    new = tmp_path / "f" / "new"
+    (new / "sample.json").write_text('{"times": [1.0, 2.0]}')
+    (new / "estimates.json").unlink()
+    (new / "benchmark.json").unlink()
+
+    failure = read_set(tmp_path).readings["f"].failure
+
+    assert failure is not None
+    assert failure.kind is FailureKind.UNREADABLE
+
+
 @pytest.mark.parametrize("missing", ["estimates.json", "benchmark.json"])
 def test_half_an_entry_is_a_failed_row(tmp_path: Path, missing: str) -> None:
     """A harness that stopped between two files leaves no silent gap."""

@@ -150,11 +150,19 @@ def test_throughput_is_worse_when_it_falls() -> None:
 
 
 def test_zero_on_the_base_has_no_ratio() -> None:
-    """0 to 0 is no change; 0 to 12 is never silently green; a time of 0 is none."""
-    assert _row(0.0, 0.0).verdict is Verdict.UNCHANGED
-    for row in (_row(0.0, 12.0), _row(12.0, 0.0), _row(-1.0, 1.0)):
+    """0 to 12 is never silently green; a time of 0 or less is none, on either side."""
+    clock = (_row(0.0, 0.0), _row(-1.0, -1.0))
+    for row in (*clock, _row(0.0, 12.0), _row(12.0, 0.0), _row(-1.0, 1.0)):
         assert (row.verdict, row.change) == (Verdict.INCONCLUSIVE, None)
         assert "no ratio" in row.reason
+
+
+@pytest.mark.parametrize("count", [0.0, -3.0])
+def test_a_count_that_stays_is_no_change(count: float) -> None:
+    """No misses before and none now: unlike a time, a count may be 0."""
+    reading = Reading(value=count, unit=Unit(name="misses"))
+
+    assert _row(reading, reading).verdict is Verdict.UNCHANGED
 
 
 def test_a_changed_unit_has_no_ratio() -> None:
