@@ -49,7 +49,7 @@ _CONTAMINATED: Final = (
 )
 _RELATIONS: Final = {
     "merge-base": "the merge base",
-    "first-parent": "first parent of the merge",
+    "first-parent": "first parent of the PR",
     "given": "as given",
     "self": "the same commit on purpose",
 }

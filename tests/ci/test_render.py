@@ -313,7 +313,7 @@ def test_commits_that_share_a_beginning_are_written_out() -> None:
 
     assert f"`{'a' * 40}` → PR `{'a' * 12}{'b' * 28}`" in summary
     apart = replace(shown, head=Commit(sha="b" * 40), relation="first-parent")
-    expected = f"base `{'a' * 12}` (first parent of the merge) → PR `{'b' * 12}`"
+    expected = f"base `{'a' * 12}` (first parent of the PR) → PR `{'b' * 12}`"
     assert expected in render_comment(apart).splitlines()[3]
 
 
