@@ -57,6 +57,10 @@ NEGLIGIBLE_SHIFT: Final = 0.005
 an effect, and no row is flagged for 1 %. Many rows would find one of any size."""
 
 
+_LARGEST: Final = 600.0
+"""`math.expm1` raises OverflowError somewhat above."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
     """The noise of one launch, for each row of the effect and of its control.
@@ -117,7 +121,7 @@ def contamination(
         moved = np.flatnonzero((slower | faster) & enough)
         found += [
             f"contaminated: two copies of the base differ by "
-            f"{math.expm1(quantile(control[row : row + 1], 0.5)[0]):+.1%} in "
+            f"{_shown(quantile(control[row : row + 1], 0.5)[0])} in "
             f"{names[row]}; {remedy}"
             for row in moved[:3]
         ]
@@ -131,10 +135,14 @@ def contamination(
     if sign_test(mean) < CONTAMINATED_SIGN and abs(shift) >= NEGLIGIBLE_SHIFT:
         found.append(
             "contaminated: two copies of the base differ the same way in almost "
-            f"every scenario, by {math.expm1(shift):+.1%} in the middle; {remedy}, "
+            f"every scenario, by {_shown(shift)} in the middle; {remedy}, "
             "and make sure that both copies lie in paths of equal length"
         )
     return tuple(found)
+
+
+def _shown(log: float) -> str:
+    return f"{math.expm1(min(log, _LARGEST)):+.1%}"
 
 
 def _shrunk(control: Array) -> tuple[Array, int]:

@@ -40,6 +40,8 @@ LEAST_SECONDS: Final = 1e-9
 ROUNDING: Final = 1e-9
 """Bounds are inclusive, also where +15 % is made of binary fractions."""
 
+_LARGEST: Final = 600.0
+"""A logarithm beyond which a change is told as this one, a 1 with 260 zeros."""
 _ALMOST_ALL: Final = 1 - 1e-9
 _UNKNOWN_CLASS: Final = (
     f"cannot fail the check: fewer than {KNOWN_CLASS} control values of its kind tell "
@@ -145,17 +147,22 @@ def _scores(
         is_slower=stats.score(worse, sigma, margin) >= critical,
         is_faster=stats.score(worse, sigma, -margin) <= -critical,
         is_ruled_out=stats.score(worse, sigma, gate) <= stats.RULED_OUT,
-        change=np.expm1(center),
-        low=np.expm1(np.where(sign > 0, low, -high)),
-        high=np.expm1(np.where(sign > 0, high, -low)),
+        change=_fraction(center),
+        low=_fraction(np.where(sign > 0, low, -high)),
+        high=_fraction(np.where(sign > 0, high, -low)),
         confirmable=np.abs(
-            np.expm1(sign * stats.confirmable(sigma, launches, margin, critical))
+            _fraction(sign * stats.confirmable(sigma, launches, margin, critical))
         ),
         resolution=np.abs(
-            np.expm1(sign * stats.resolution(sigma, launches, margin, critical))
+            _fraction(sign * stats.resolution(sigma, launches, margin, critical))
         ),
         is_class_known=scale.class_values >= KNOWN_CLASS,
     )
+
+
+def _fraction(logs: Array) -> Array:
+    """Return changes, finite ones, or the report could not be read again."""
+    return np.asarray(np.expm1(np.minimum(logs, _LARGEST)))
 
 
 def _row(
@@ -190,7 +197,7 @@ def _row(
             level=stats.INTERVAL_LEVEL,
         ),
         thresholds=thresholds,
-        resolution=float(scores.resolution[at]),
+        resolution=float(scores.resolution[at]) if is_enough else None,
         is_confirmed=is_enough and bool(scores.is_slower[at] or scores.is_faster[at]),
         is_blocking=is_blocking,
         launches=int(scores.launches[at]),

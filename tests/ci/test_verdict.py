@@ -628,3 +628,32 @@ def test_a_failure_without_a_message_is_still_a_reason() -> None:
     row = _judge(counted("row", (1.0, nothing, 1.0)))
 
     assert row.reason == "works on the base; in the PR, timed out"
+
+
+@pytest.mark.parametrize("launches", [1, 3])
+def test_too_few_launches_could_have_told_nothing(launches: int) -> None:
+    """No size is claimed: beside it would stand a larger change that was not told."""
+    row = _judge(noisy("row", change=1.0, launches=launches))
+
+    assert (row.verdict, row.resolution) == (Verdict.INCONCLUSIVE, None)
+
+
+def test_no_change_is_too_large_for_a_report() -> None:
+    """An infinite change would be null in the document, which is then unreadable."""
+    tiny, huge = 1e-300, 1e300
+    rows = {f"r{i}": timed(f"r{i}", *[(tiny, huge, tiny)] * 4) for i in range(5)}
+    report = judge_run(run_of(rows), POLICY)
+
+    assert {row.verdict for row in report.rows} == {Verdict.ALERT}
+    for row in report.rows:
+        assert row.change is not None
+        assert row.interval is not None
+        assert math.isfinite(row.change)
+        assert math.isfinite(row.interval.high)
+
+
+def test_a_control_beyond_all_measure_is_still_told() -> None:
+    """The sentence about it is made of a number that has no float."""
+    rows = {f"r{i}": timed(f"r{i}", *[(1e300, 1e300, 1e-300)] * 4) for i in range(20)}
+
+    assert judge_run(run_of(rows), POLICY).overall is Verdict.CONTAMINATED
