@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from ci import GateError
+from ci.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +25,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print ``message`` and leave with the status of bad input."""
-        self.exit(NO_VERDICT, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(fail(self.prog, f"{message}; see {self.prog} --help", NO_VERDICT))
 
 
 def guard(program: str, action: Callable[[], int]) -> int:
@@ -39,14 +41,20 @@ def guard(program: str, action: Callable[[], int]) -> int:
 
 
 def fail(program: str, what: str, status: int) -> int:
-    """Print one line to stderr and return ``status``."""
-    say(f"{program}: {' '.join(what.split())}")
+    """Print one line to stderr, with nothing unseen in it, and return ``status``."""
+    say(f"{program}: {visible(' '.join(what.split()))}")
     return status
 
 
 def say(text: str) -> None:
-    """Print to stderr; standard output belongs to results."""
-    print(text, file=sys.stderr, flush=True)
+    """Print to stderr; standard output belongs to results.
+
+    Where it is closed or full nobody can be told: the status has to do, and a
+    traceback would change that to 1.
+    """
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
 
 
 def program_version() -> str:

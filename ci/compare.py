@@ -31,6 +31,7 @@ from ci.documents import (
 )
 from ci.model import FailOn
 from ci.readers.detect import READ_FORMATS, read_sets
+from ci.readers.files import is_directory, is_file
 from ci.render import render_comment, render_terminal
 from ci.verdict import judge_run, judge_sets
 
@@ -44,6 +45,8 @@ STDOUT: Final = "-"
 
 _COLUMNS: Final = 100
 """What the table needs beside the longest id, where no terminal sets its width."""
+_LONGEST_ID: Final = 300
+"""A longer one is folded: every line is as wide as the longest."""
 
 _DESCRIPTION: Final = """\
 Compare two sides of a benchmark suite and say which scenarios became slower.
@@ -137,6 +140,7 @@ def _compare(options: argparse.Namespace) -> int:
         raise ConfigError("--output and --json go to one place; name two")
     if "" in (options.first, options.second, options.output, options.json):
         raise ConfigError("a path is empty; is a shell variable unset?")
+    _check_outputs(options)
     policy = _policy(options)
     fail_on = FailOn(options.fail_on) if options.fail_on else None
     if options.second is None:
@@ -150,12 +154,28 @@ def _compare(options: argparse.Namespace) -> int:
     return report.exit_status if is_written else NO_VERDICT
 
 
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Refuse an output that would replace an input, or the other output."""
+    inputs = (options.first, options.second, options.config or DEFAULT_PATH)
+    taken = {os.path.realpath(path) for path in inputs if path is not None}
+    for flag in ("output", "json"):
+        path = getattr(options, flag)
+        if path is None or path == STDOUT:
+            continue
+        place = os.path.realpath(path)
+        if place in taken and (is_file(path) or not os.path.lexists(path)):
+            raise ConfigError(
+                f"--{flag}: {path} is read or written here as well; name another"
+            )
+        taken.add(place)
+
+
 def _policy(options: argparse.Namespace) -> Policy:
     """Return the sizes of the settings file with those of the flags on top."""
     if options.config is not None:
         settings = read_settings(options.config)
-    elif (default := Path(DEFAULT_PATH)).is_file():
-        settings = read_settings(default)
+    elif os.path.lexists(DEFAULT_PATH):
+        settings = read_settings(Path(DEFAULT_PATH))
     else:
         settings = Settings()
     if options.gate is not None and options.second is not None:
@@ -177,7 +197,7 @@ def _policy(options: argparse.Namespace) -> Policy:
 
 
 def _judge_run(path: Path, policy: Policy, fail_on: FailOn | None) -> Report:
-    if path.is_dir():
+    if is_directory(path):
         raise ConfigError(
             f"{path}: a directory holds one side; give BASE and HEAD, two directories"
         )
@@ -195,7 +215,7 @@ def _judge_sets(
 ) -> Report:
     for path in (base, head):
         # Not into a pipe, which would lose its beginning by it.
-        if path.is_file() and _is_run_file(path):
+        if is_file(path) and _is_run_file(path):
             raise ConfigError(f"{path}: a run document holds both sides; give it alone")
     return judge_sets(*read_sets(base, head), policy, fail_on)
 
@@ -231,18 +251,22 @@ def _publish(report: Report, options: argparse.Namespace) -> bool:
 
 
 def _table(report: Report) -> str:
-    is_terminal = sys.stdout.isatty()
+    # A closed stream is None.
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
     longest = max((len(row.scenario) for row in report.rows), default=0)
     columns = shutil.get_terminal_size().columns if is_terminal else 0
     return render_terminal(
         report,
-        width=columns or longest + _COLUMNS,
+        width=columns or min(longest, _LONGEST_ID) + _COLUMNS,
         is_color=is_terminal and not os.environ.get("NO_COLOR"),
     )
 
 
 def _print(text: str, **settings: str) -> bool:
     """Write to stdout; a reader that has left, as ``head`` does, is no error."""
+    if sys.stdout is None:
+        fail(PROGRAM, "stdout: cannot be written: it is closed", NO_VERDICT)
+        return False
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(**settings)
     try:

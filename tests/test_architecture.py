@@ -55,7 +55,7 @@ EDGES: Final = {
     "ci.book": Allowed("errors model documents"),
     "ci.beginning": Allowed("errors model asking book host suite.*"),
     "ci.asking": Allowed("command_line suite.discovery"),
-    "ci.command_line": Allowed("errors"),
+    "ci.command_line": Allowed("errors text"),
     "ci.host": Allowed("errors model", "psutil"),
     "ci.progress": Allowed("model", "rich"),
     "ci.suite.asv_config": Allowed("errors", "asv"),

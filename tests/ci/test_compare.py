@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -676,6 +677,85 @@ def test_what_cannot_be_meant_is_refused(
     assert capsys.readouterr().err == f"benchgate compare: {message}\n"
 
 
+@pytest.mark.parametrize("flag", ["--output", "--json"])
+@pytest.mark.parametrize("spelled", ["run.json", "./run.json", "link.json"])
+def test_an_output_replaces_no_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flag: str, spelled: str
+) -> None:
+    """The samples of a run cannot be had back; its comment can."""
+    run = Path(write_run(tmp_path / "run.json"))
+    before = run.read_bytes()
+    Path("link.json").symlink_to("run.json")
+
+    assert main(["run.json", flag, spelled]) == 2
+
+    assert run.read_bytes() == before
+    assert capsys.readouterr().err == (
+        f"benchgate compare: {flag}: {spelled} is read or written here as well; "
+        "name another\n"
+    )
+
+
+def test_two_outputs_are_two_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Spelled differently it is still one file, and one of them would be lost."""
+    run = write_run(tmp_path / "run.json")
+
+    assert main([run, "--output", "x", "--json", "./x"]) == 2
+
+    assert "--json: ./x is read or written here" in capsys.readouterr().err
+    assert not Path("x").exists()
+
+
+@pytest.mark.parametrize("other", [[], ["b"]])
+def test_a_name_that_no_file_can_have_is_no_internal_error(
+    capsys: pytest.CaptureFixture[str], other: list[str]
+) -> None:
+    """It is too long, which `Path.is_dir` raises instead of saying no."""
+    assert main(["n" * 300, *other]) == 2
+
+    err = capsys.readouterr().err
+    assert "n: cannot be read: " in err
+    assert "internal" not in err
+
+
+def test_errors_paint_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """A path is hostile text: an escape sequence would hide or forge a line."""
+    assert main(["a\x1b[2Jb\nc"]) == 2
+
+    assert capsys.readouterr().err == (
+        "benchgate compare: a\\u001b[2Jb c: no such file; check the path\n"
+    )
+
+
+def test_settings_that_cannot_be_read_are_not_passed_over(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A ``gate.yaml`` that leads nowhere would leave the defaults, in silence."""
+    Path("gate.yaml").symlink_to("nowhere")
+
+    assert main(pair("06-13")) == 2
+
+    assert "gate.yaml: cannot be read: " in capsys.readouterr().err
+
+
+def test_a_huge_name_does_not_widen_every_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One name of a megabyte times a thousand rows would be a gigabyte."""
+    write_tree(tmp_path / "a", {"f": 10.0})
+    identity = tmp_path / "a" / "f" / "new" / "benchmark.json"
+    identity.write_text(json.dumps({"full_id": "n" * 5000}))
+
+    main(["a", "a"])
+
+    lines = capsys.readouterr().out.splitlines()
+    table = lines[: lines.index("")]
+    assert max(map(len, table)) <= 400
+    assert sum(line.count("n") for line in table) >= 5000
+
+
 def test_help_tells_inputs_sizes_and_statuses(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -787,6 +867,50 @@ def test_a_full_disk_behind_stdout_is_one_line() -> None:
     assert re.fullmatch(
         rb"benchgate compare: stdout: cannot be written: .*\n", done.stderr
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "closed", "status", "said"),
+    [
+        (["none"], "2>&-", 2, b""),
+        (["none"], ">&- 2>&-", 2, b""),
+        (["--nonsense"], "2>&-", 2, b""),
+        (
+            pair("06-13"),
+            ">&-",
+            2,
+            b"benchgate compare: stdout: cannot be written: it is closed\n",
+        ),
+        (pair("06-13"), "2>&-", 0, b""),
+    ],
+)
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+def test_a_closed_stream_is_no_regression(
+    arguments: list[str], closed: str, status: int, said: bytes
+) -> None:
+    """What cannot be said leaves the status; a traceback would make it 1."""
+    command = shlex.join([sys.executable, "-m", "ci.compare", *arguments])
+    done = subprocess.run(
+        ["sh", "-c", f"exec {command} {closed}"],
+        check=False,
+        capture_output=True,
+        cwd=Path(__file__).parents[2],
+    )
+
+    assert (done.returncode, done.stderr) == (status, said)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_behind_stderr_is_no_regression() -> None:
+    """The same for a stream that takes nothing."""
+    command = shlex.join([sys.executable, "-m", "ci.compare", "none"])
+    done = subprocess.run(
+        ["sh", "-c", f"exec {command} 2>/dev/full"],
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+
+    assert done.returncode == 2
 
 
 def test_a_narrow_encoding_still_prints_the_table() -> None:
