@@ -6,7 +6,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Final
 
-from ci.command_line import NO_VERDICT, program_version
+from ci.command_line import NO_VERDICT, fail, program_version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,18 +37,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     first = words[0] if words else ""
     if first in ("-h", "--help"):
-        sys.stdout.write(f"{_HELP}\n")
-        return 0
+        return _tell(_HELP)
     if first == "--version":
-        sys.stdout.write(f"benchgate {program_version()}\n")
-        return 0
+        return _tell(f"benchgate {program_version()}")
     if first not in VERBS:
         what = f"unknown verb {first!r}" if first else "no verb given"
         known = ", ".join(VERBS)
-        sys.stderr.write(f"benchgate: {what}; the verbs are {known}\n")
-        return NO_VERDICT
+        return fail("benchgate", f"{what}; the verbs are {known}", NO_VERDICT)
     status: int = importlib.import_module(f"ci.{first}").main(words[1:])
     return status
+
+
+def _tell(text: str) -> int:
+    """Print to stdout; where that is closed or full, a traceback would say 1."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        what = f"stdout: cannot be written: {error.strerror or error}"
+        return fail("benchgate", what, NO_VERDICT)
+    return 0
 
 
 if __name__ == "__main__":

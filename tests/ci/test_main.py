@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
 import sys
 
@@ -82,3 +84,16 @@ def test_the_package_runs_as_a_module() -> None:
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "benchgate 0.1.0\n", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize(
+    ("word", "closed", "status"),
+    [("--help", ">&-", 0), ("--version", ">&-", 0), ("nonsense", "2>&-", 2)],
+)
+def test_a_closed_stream_is_no_regression(word: str, closed: str, status: int) -> None:
+    """A traceback would exit with 1, which means one."""
+    command = shlex.join([sys.executable, "-m", "ci", word])
+    done = subprocess.run(["sh", "-c", f"exec {command} {closed}"], check=False)
+
+    assert done.returncode == status
