@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ci import ConfigError, SuiteError
 from ci.book import Book, begin
 from ci.host import now, read_host
-from ci.model import Plan, Run
+from ci.runs import Plan, Run
 from ci.suite.discovery import default_launches
 from ci.suite.trees import find_commit
 

@@ -11,7 +11,7 @@ from ci.documents import encode_run, read_run, write_atomically
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ci.model import Launch, Run
+    from ci.runs import Launch, Run
 
 OUT_OF_TIME: Final = "the budget of "
 """How a note begins that stops being true when the run is continued."""

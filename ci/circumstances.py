@@ -15,7 +15,7 @@ from ci.model import Arm, Row, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ci.model import Measurement
+    from ci.runs import Measurement
 
 
 def under_labels(row: Row, trials: Sequence[Measurement]) -> Row:

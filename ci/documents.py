@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 from ci import DocumentError
-from ci.model import Report, Run
+from ci.model import Report
+from ci.runs import Run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,19 +10,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from ci.model import (
-    Arm,
-    Direction,
-    Measurement,
-    Row,
-    Scenario,
-    Thresholds,
-    Unit,
-    Verdict,
-)
+from ci.model import Arm, Direction, Row, Thresholds, Unit, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from ci.runs import Measurement, Scenario
 
 ANY_DIFFERENCE: Final = Thresholds(gate=0.0, warn=0.0, alert=0.0, source="exact")
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import psutil
 
-from ci.model import Host, Witness
+from ci.model import Host
+from ci.runs import Witness
 
 
 def read_host() -> Host:

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from ci.model import Arm, Measurement
+from ci.model import Arm
 from ci.stats import Array, hodges_lehmann, middle, quantile, standard_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ci.runs import Measurement
 
 ARMS: Final = (Arm.BASE, Arm.HEAD, Arm.CONTROL)
 

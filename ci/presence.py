@@ -10,20 +10,12 @@ import math
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from ci.model import (
-    Arm,
-    Failure,
-    FailureKind,
-    Measurement,
-    Reading,
-    Row,
-    Scenario,
-    ScenarioId,
-    Verdict,
-)
+from ci.model import Arm, Failure, FailureKind, Reading, Row, ScenarioId, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ci.runs import Measurement, Scenario
 
 _ARMS: Final = len(Arm)
 _LONGEST: Final = 200

@@ -15,8 +15,8 @@ from ci.beginning import IMPORT_PATHS, any_seed, open_book, refuse_other, refuse
 from ci.book import OUT_OF_TIME, Book, resume
 from ci.command_line import guard, program_version, say
 from ci.host import read_host
-from ci.model import Kind
 from ci.progress import make_progress
+from ci.runs import Kind
 from ci.suite import proof
 from ci.suite.asv_config import SuiteConfig, find_config
 from ci.suite.runner import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
-    from ci.model import Launch
+    from ci.runs import Launch
     from ci.suite.discovery import Case
 
 

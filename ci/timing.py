@@ -16,19 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ci import stats
-from ci.model import (
-    SECONDS,
-    Direction,
-    Interval,
-    Measurement,
-    Policy,
-    Row,
-    Scenario,
-    Thresholds,
-    Verdict,
-)
+from ci.model import SECONDS, Direction, Interval, Policy, Row, Thresholds, Verdict
 from ci.noise import KNOWN_CLASS, Scale, cold_scale, contamination
 from ci.pairing import ARMS, LaunchValues, launch_values
+from ci.runs import Measurement, Scenario
 
 if TYPE_CHECKING:
     from ci.stats import Array, Counts

@@ -13,18 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ci.circumstances import under_labels
 from ci.exact import judge_exact
-from ci.model import (
-    FailOn,
-    Measurement,
-    Policy,
-    Report,
-    ResultSet,
-    Row,
-    Run,
-    Scenario,
-    ScenarioId,
-    Verdict,
-)
+from ci.model import FailOn, Policy, Report, ResultSet, Row, ScenarioId, Verdict
 from ci.presence import (
     MEASURE_AGAIN,
     has_both_sides,
@@ -38,6 +27,8 @@ from ci.timing import LEAST_MARGIN, judge_timing, worsening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from ci.runs import Measurement, Run, Scenario
 
 _CHAIN: Final = (
     Verdict.ADDED,

@@ -32,22 +32,15 @@ from ci.model import (
     Failure,
     FailureKind,
     Host,
-    Imported,
     Interval,
-    Kind,
-    Launch,
-    Measurement,
-    Plan,
     Policy,
     Report,
     Row,
-    Run,
-    Scenario,
     Thresholds,
     Unit,
     Verdict,
-    Witness,
 )
+from ci.runs import Imported, Kind, Launch, Measurement, Plan, Run, Scenario, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ci import ConfigError
-from ci.model import BYTES, SECONDS, Direction, Failure, FailureKind, Kind, Unit
-from ci.model import Scenario as Row
+from ci.model import BYTES, SECONDS, Direction, Failure, FailureKind, Unit
 from ci.readers.asv_ids import scenario_id
+from ci.runs import Kind
+from ci.runs import Scenario as Row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

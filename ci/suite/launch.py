@@ -12,7 +12,8 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ci.model import Arm, Failure, FailureKind, Kind, Measurement
+from ci.model import Arm, Failure, FailureKind
+from ci.runs import Kind, Measurement
 from ci.suite.discovery import import_failure
 from ci.suite.session import ARMS, Session, Workers
 from ci.suite.workers import NoAnswer, Worker
@@ -20,7 +21,7 @@ from ci.suite.workers import NoAnswer, Worker
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ci.model import Plan
+    from ci.runs import Plan
     from ci.suite.discovery import Case
 
 ORDERS: Final = ("bhc", "hcb", "cbh", "bch", "chb", "hbc")

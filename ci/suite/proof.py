@@ -10,7 +10,8 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 from ci import SuiteError
-from ci.model import Arm, Imported
+from ci.model import Arm
+from ci.runs import Imported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ci import SuiteError
 from ci.host import LaunchWitness, now, usable_cpus
-from ci.model import Arm, Failure, Launch, Measurement
+from ci.model import Arm, Failure
+from ci.runs import Launch, Measurement
 from ci.suite import proof
 from ci.suite.discovery import Case, Side, join, read_failures, read_sides, select
 from ci.suite.launch import Launcher, shuffled
@@ -23,7 +24,7 @@ from ci.suite.workers import NoAnswer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ci.model import Plan
+    from ci.runs import Plan
     from ci.suite.workers import Worker
 
 START_SECONDS: Final = 6.0

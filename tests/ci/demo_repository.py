@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ci.model import Arm, Launch, Measurement, Plan
+from ci.model import Arm
+from ci.runs import Launch, Measurement, Plan
 from ci.suite.asv_config import find_config
 from ci.suite.discovery import select
 from ci.suite.runner import Found, Runner, discover, launch_seed, run_launches

@@ -13,16 +13,11 @@ from ci.model import (
     Failure,
     FailureKind,
     Host,
-    Kind,
-    Launch,
-    Measurement,
-    Plan,
     Reading,
     ResultSet,
-    Run,
-    Scenario,
     Unit,
 )
+from ci.runs import Kind, Launch, Measurement, Plan, Run, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,8 @@ import pytest
 from ci import ConfigError, DocumentError
 from ci.book import OUT_OF_TIME, Book, begin, resume
 from ci.documents import read_run
-from ci.model import Commit, Host, Launch, Plan, Run
+from ci.model import Commit, Host
+from ci.runs import Launch, Plan, Run
 
 if TYPE_CHECKING:
     from pathlib import Path

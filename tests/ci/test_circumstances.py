@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ci.circumstances import under_labels
-from ci.model import SECONDS, Arm, Measurement, Row, Verdict
+from ci.model import SECONDS, Arm, Row, Verdict
+from ci.runs import Measurement
 
 ROW = Row(
     scenario="matmul",

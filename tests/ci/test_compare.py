@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ci import compare, documents, model
+from ci import compare, documents, model, runs
 from ci.compare import main
 from tests.ci.criterion_trees import printed_rows, rounding, unrounded, write_tree
 
@@ -57,20 +57,20 @@ def verdicts(report: model.Report) -> dict[str, str]:
     return {row.scenario: row.verdict.value for row in report.rows}
 
 
-def a_run(launches: int = 12) -> model.Run:
+def a_run(launches: int = 12) -> runs.Run:
     """Return a small run in which one of two scenarios takes twice as long."""
     scenarios = tuple(
-        model.Scenario(
+        runs.Scenario(
             id=name,
             benchmark=f"suite.time_{name}",
             index=None,
-            kind=model.Kind.TIME,
+            kind=runs.Kind.TIME,
             unit=model.SECONDS,
         )
         for name in ("same", "slower")
     )
 
-    def measured(name: str, launch: int) -> model.Measurement:
+    def measured(name: str, launch: int) -> runs.Measurement:
         value = 1e-3 * (1 + 0.002 * (launch % 3))
         factor = 2.0 if name == "slower" else 1.0
         times = {
@@ -78,7 +78,7 @@ def a_run(launches: int = 12) -> model.Run:
             model.Arm.HEAD: value * factor * (1 + 1e-4 * launch),
             model.Arm.CONTROL: value * (1 + 1e-3 * (-1) ** launch),
         }
-        return model.Measurement(
+        return runs.Measurement(
             scenario=name,
             samples={
                 arm: tuple(time * (1 + 1e-4 * n) for n in range(16))
@@ -87,7 +87,7 @@ def a_run(launches: int = 12) -> model.Run:
             orders=("bhc", "hcb", "cbh", "bhc") * 2,
         )
 
-    return model.Run(
+    return runs.Run(
         created="2026-01-01T00:00:00+00:00",
         tool="benchgate",
         project="example",
@@ -103,7 +103,7 @@ def a_run(launches: int = 12) -> model.Run:
             memory_bytes=2**33,
             python="3.11",
         ),
-        plan=model.Plan(
+        plan=runs.Plan(
             launches=launches,
             sample_seconds=0.003,
             scenario_seconds=0.5,
@@ -112,7 +112,7 @@ def a_run(launches: int = 12) -> model.Run:
         ),
         scenarios=scenarios,
         launches=tuple(
-            model.Launch(
+            runs.Launch(
                 index=index,
                 hash_seed=index,
                 started="2026-01-01T00:00:00+00:00",

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ci import ConfigError, SuiteError
-from ci.model import Arm, Failure, FailureKind, Kind
+from ci.model import Arm, Failure, FailureKind
+from ci.runs import Kind
 from ci.suite.discovery import (
     DEFAULT_TIMEOUT,
     Case,

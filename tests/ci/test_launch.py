@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ci.model import SECONDS, Arm, Kind, Measurement, Plan, Scenario
+from ci.model import SECONDS, Arm
+from ci.runs import Kind, Measurement, Plan, Scenario
 from ci.suite import launch
 from ci.suite.discovery import Case
 from ci.suite.launch import ORDERS, Launcher, shuffled

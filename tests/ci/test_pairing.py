@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ci.model import Arm, Measurement
+from ci.model import Arm
 from ci.pairing import launch_values
+from ci.runs import Measurement
 from tests.ci.runs import ROTATION, counted, noisy, timed
 
 SLOTS = {"b": Arm.BASE, "h": Arm.HEAD, "c": Arm.CONTROL}

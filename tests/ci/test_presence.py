@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ci.model import FailureKind, Measurement, Row, Verdict
+from ci.model import FailureKind, Row, Verdict
 from ci.presence import settle_readings, settle_run, told
+from ci.runs import Measurement
 from tests.ci.runs import counted, failure, scenario
 
 FAILED, SKIPPED = FailureKind.FAILED, FailureKind.SKIPPED

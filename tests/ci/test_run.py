@@ -19,7 +19,8 @@ import pytest
 
 from ci import asking, beginning, compare, run
 from ci.documents import decode_run, encode_run, read_run
-from ci.model import Arm, FailureKind, Launch, Measurement, Plan, Run
+from ci.model import Arm, FailureKind
+from ci.runs import Launch, Measurement, Plan, Run
 from ci.suite.runner import Runner
 from tests.ci.demo_repository import (
     SUITE,

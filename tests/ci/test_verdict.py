@@ -17,14 +17,13 @@ from ci.model import (
     FailOn,
     Failure,
     FailureKind,
-    Kind,
-    Measurement,
     Policy,
     Report,
     Row,
     Unit,
     Verdict,
 )
+from ci.runs import Kind, Measurement
 from ci.verdict import exit_status, join, judge_run, overall
 from tests.ci.runs import (
     COUNT,

@@ -272,7 +272,7 @@ def test_stop_leaves_nobody(worker: Worker, place: Place) -> None:
 CONTROLLER = """\
 import sys
 from pathlib import Path
-from ci.model import Arm
+from ci.model import (Arm)
 from ci.suite.session import environment
 from ci.suite.workers import Place, Worker
 

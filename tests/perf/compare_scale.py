@@ -92,28 +92,28 @@ def build(folder: Path, scenarios: int) -> None:
 
 def run_of(names: list[str], draw: random.Random) -> object:
     """Return a run of `LAUNCHES` with `SAMPLES` a scenario and arm over all of them."""
-    from ci import model  # noqa: PLC0415
+    from ci import model, runs  # noqa: PLC0415
 
     scenarios = tuple(
-        model.Scenario(
+        runs.Scenario(
             id=name,
             benchmark=f"suite.time_{place}",
             index=None,
-            kind=model.Kind.TIME,
+            kind=runs.Kind.TIME,
             unit=model.SECONDS,
         )
         for place, name in enumerate(names)
     )
     count = SAMPLES // LAUNCHES
     launches = tuple(
-        model.Launch(
+        runs.Launch(
             index=index,
             hash_seed=index,
             started="2026-01-01T00:00:00+00:00",
             seconds=60.0,
             imported={},
             measurements=tuple(
-                model.Measurement(
+                runs.Measurement(
                     scenario=name,
                     samples={
                         arm: tuple(draw.gauss(1.0, 0.01) * 2e-5 for _ in range(count))
@@ -126,7 +126,7 @@ def run_of(names: list[str], draw: random.Random) -> object:
         )
         for index in range(LAUNCHES)
     )
-    return model.Run(
+    return runs.Run(
         created="2026-01-01T00:00:00+00:00",
         tool="benchgate",
         project="scale",
@@ -142,7 +142,7 @@ def run_of(names: list[str], draw: random.Random) -> object:
             memory_bytes=2**33,
             python="3.11",
         ),
-        plan=model.Plan(
+        plan=runs.Plan(
             launches=LAUNCHES,
             sample_seconds=0.003,
             scenario_seconds=0.5,
