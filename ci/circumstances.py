@@ -42,6 +42,27 @@ def under_labels(row: Row, trials: Sequence[Measurement]) -> Row:
     )
 
 
+def part_common(rows: Sequence[Row]) -> tuple[list[Row], dict[str, str]]:
+    """Take off the rows what at least half of them share; return it beside them.
+
+    What is true of the whole run, such as the instruction set, is said once.
+    """
+    texts: dict[str, list[str]] = {}
+    for row in rows:
+        for name, text in row.labels.items():
+            texts.setdefault(name, []).append(text)
+    common = {
+        name: found[0]
+        for name, found in texts.items()
+        if len(set(found)) == 1 and len(rows) > 1 and 2 * len(found) >= len(rows)
+    }
+    parted = [
+        replace(row, labels={n: t for n, t in row.labels.items() if n not in common})
+        for row in rows
+    ]
+    return parted, common
+
+
 def _labels(trials: Sequence[Measurement], arm: Arm) -> dict[str, str]:
     """Return an arm's labels; one that varied over launches tells all it was."""
     found: dict[str, dict[str, None]] = {}

@@ -11,7 +11,7 @@ from functools import reduce
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from ci.circumstances import under_labels
+from ci.circumstances import part_common, under_labels
 from ci.exact import judge_exact
 from ci.model import FailOn, Policy, Report, ResultSet, Row, ScenarioId, Verdict
 from ci.presence import (
@@ -69,7 +69,9 @@ def judge_run(run: Run, policy: Policy, fail_on: FailOn | None = None) -> Report
         else:
             settled.append(unmeasured(scenario, trials[scenario.id]))
     rows, signs, control_values = judge_timing(timing, policy, run.looks)
-    labeled = [under_labels(row, trials[row.scenario]) for row in rows]
+    labeled, facts = part_common(
+        [under_labels(row, trials[row.scenario]) for row in rows]
+    )
     judged = [*exact, *(_say_lost(row, run) for row in labeled)]
     if signs:
         judged = [
@@ -89,6 +91,7 @@ def judge_run(run: Run, policy: Policy, fail_on: FailOn | None = None) -> Report
         head=run.head,
         relation=run.relation,
         host=run.host,
+        facts=facts,
         noise_source="this run's own control arm; no noise profile",
         launches=len(run.launches),
         control_values=control_values,

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -139,7 +139,7 @@ def find_pair(repository: Path, base: str | None, head: str | None) -> Pair:
         return Pair(base=here, head=there, relation="given")
     merge_base = _merge_base(repository, there.sha)
     if merge_base is not None and merge_base != there.sha:
-        here = find_commit(repository, merge_base, "--base")
+        here = replace(find_commit(repository, merge_base, "--base"), asked="")
         return Pair(base=here, head=there, relation="merge-base")
     if _is_cut(repository, there.sha):
         raise SuiteError(
@@ -148,6 +148,7 @@ def find_pair(repository: Path, base: str | None, head: str | None) -> Pair:
         )
     try:
         here = find_commit(repository, f"{there.sha}^1", "--base")
+        here = replace(here, asked="")
     except SuiteError:  # the first commit of all
         return Pair(base=there, head=there, relation="self")
     return Pair(base=here, head=there, relation="first-parent")

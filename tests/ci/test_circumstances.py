@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ci.circumstances import under_labels
+from dataclasses import replace
+
+from ci.circumstances import part_common, under_labels
 from ci.model import SECONDS, Arm, Row, Verdict
 from ci.runs import Measurement
 
@@ -59,3 +61,24 @@ def test_label_that_varies_over_launches_alike_is_no_difference() -> None:
 
     assert row.verdict is Verdict.UNCHANGED
     assert row.labels == {"mode": "a or b"}
+
+
+def test_what_most_rows_share_is_said_once() -> None:
+    """A label of the whole run leaves the rows; one of a few stays with them."""
+    rows = [
+        replace(ROW, labels={"set": "AVX", "threads": "8"}),
+        replace(ROW, labels={"set": "AVX"}),
+        replace(ROW, labels={}),
+    ]
+
+    parted, common = part_common(rows)
+
+    assert common == {"set": "AVX"}
+    assert [row.labels for row in parted] == [{"threads": "8"}, {}, {}]
+
+
+def test_label_that_differs_between_rows_stays_with_them() -> None:
+    """Nothing that is not true of every row that says it becomes a fact of all."""
+    rows = [replace(ROW, labels={"set": text}) for text in ("AVX", "SSE")]
+
+    assert part_common(rows) == (rows, {})
