@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 def under_labels(row: Row, trials: Sequence[Measurement]) -> Row:
     """Return a judged row with its labels; undecided where the sides' differ."""
+    if not any(trial.labels for trial in trials):
+        return row
     base = _labels(trials, Arm.BASE)
     head = _labels(trials, Arm.HEAD)
     unlike = sorted(
@@ -58,6 +60,8 @@ def part_common(rows: Sequence[Row]) -> tuple[list[Row], dict[str, str]]:
     }
     parted = [
         replace(row, labels={n: t for n, t in row.labels.items() if n not in common})
+        if row.labels
+        else row
         for row in rows
     ]
     return parted, common

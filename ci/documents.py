@@ -158,20 +158,29 @@ def _encode_all(document: Run | Report, name: str) -> bytes:
 
 
 def _encode(document: Run | Report | dict[str, Any], name: str) -> bytes:
-    body = msgspec.json.encode(document)
-    return f'{{"format":"{name}","version":{VERSION},'.encode() + body[1:]
+    return _opening(name) + msgspec.json.encode(document)[1:]
+
+
+def _opening(name: str) -> bytes:
+    return f'{{"format":"{name}","version":{VERSION},'.encode()
+
+
+def _refuse_other(header: _Header, where: str, name: str) -> None:
+    """Raise DocumentError for another kind of document, or another version."""
+    if header.format != name:
+        raise DocumentError(f"{where}: is a {header.format!r}, not a {name!r}")
+    if header.version != VERSION:
+        raise DocumentError(
+            f"{where}: version {header.version} of {name}, this gate reads "
+            f"{VERSION}; use the gate that wrote it, or measure again"
+        )
 
 
 def _decode(data: bytes, where: str, kind: type[Document], name: str) -> Document:
     try:
-        header = msgspec.json.decode(data, type=_Header)
-        if header.format != name:
-            raise DocumentError(f"{where}: is a {header.format!r}, not a {name!r}")
-        if header.version != VERSION:
-            raise DocumentError(
-                f"{where}: version {header.version} of {name}, this gate reads "
-                f"{VERSION}; use the gate that wrote it, or measure again"
-            )
+        # As written here it need not be read twice, only to learn what it is.
+        if not data.startswith(_opening(name)):
+            _refuse_other(msgspec.json.decode(data, type=_Header), where, name)
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
         raise DocumentError(f"{where}: not a valid {name}: {error}") from None
