@@ -82,8 +82,7 @@ def judge_timing(
         values.control, scale, margin, [scenario.id for scenario in scenarios]
     )
     scores = _scores(scenarios, values, scale, margin, policy, looks)
-    base = np.exp(stats.quantile(values.base, 0.5))
-    head = np.exp(stats.quantile(values.head, 0.5))
+    base, head = _shown(values.base), _shown(values.head)
     rows = [
         _row(case, scores, at, policy, float(base[at]), float(head[at]))
         if values.is_valid[at]
@@ -91,6 +90,17 @@ def judge_timing(
         for at, case in enumerate(cases)
     ]
     return rows, signs, int(stats.counts(values.control).sum())
+
+
+def _shown(logs: Array) -> Array:
+    """Return a row's value for the eye: the geometric mean of its launches.
+
+    Medians of base and head could come from different launches, and then their
+    ratio contradicts the change beside them, which is paired.
+    """
+    return np.asarray(
+        np.exp(np.nansum(logs, axis=1) / np.maximum(stats.counts(logs), 1))
+    )
 
 
 def worsening(change: float, direction: Direction) -> float:
