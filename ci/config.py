@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DEFAULT_PATH: Final = "gate.yaml"
+_UNKNOWN: Final = "Object contains unknown field "
 MAX_BYTES: Final = 2**20
 """A larger settings file is refused before it is read."""
 
@@ -147,7 +148,12 @@ def _spelled(value: float | str) -> str:
 def _place_first(message: str) -> str:
     """Turn msgspec's ``what - at `$.place``` into ``place: what``."""
     what, _, place = message.partition(" - at `$.")
-    return f"{place.rstrip('`')}: {what}" if place else what
+    place = place.rstrip("`")
+    if what.startswith(_UNKNOWN):
+        sections = {"thresholds": _Thresholds, "single": _Single}
+        known = ", ".join(sections.get(place, _File).__struct_fields__)
+        what = f"unknown setting {what.removeprefix(_UNKNOWN)}; known are {known}"
+    return f"{place}: {what}" if place else what
 
 
 class _Loader(yaml.SafeLoader):

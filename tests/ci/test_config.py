@@ -130,9 +130,13 @@ def test_what_is_not_set_is_the_default(text: str) -> None:
         ),
         (
             "thresholds: {wran: 5%}",
-            "gate.yaml: thresholds: Object contains unknown field `wran`",
+            "gate.yaml: thresholds: unknown setting `wran`; "
+            "known are gate, warn, alert",
         ),
-        ("threshold: {}", "gate.yaml: Object contains unknown field `threshold`"),
+        (
+            "threshold: {}",
+            "gate.yaml: unknown setting `threshold`; known are thresholds, single",
+        ),
         (
             "thresholds: {warn: true}",
             "gate.yaml: thresholds.warn: Expected `float | str | null`, got `bool`",
