@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ci.readers.files import Json
 
 READ_FORMATS: Final = "a Criterion directory, an asv result file or a directory of them"
-SAME_BYTES: Final = "the same bytes on both sides: not measured again?"
+SAME_BYTES: Final = "the same bytes on both sides, as if not measured again"
 
 _BESIDE: Final = ("machine.json", "benchmarks.json")
 _CRITERION_PLACES: Final = ("target/criterion", "criterion", "")
@@ -177,7 +177,7 @@ def _note_same_bytes(base: ResultSet, head: ResultSet) -> ResultSet:
     if not same:
         return head
     rows = "1 row" if len(same) == 1 else f"{len(same)} rows"
-    note = f"the files of {rows} are {SAME_BYTES} ({listed(same)})"
+    note = f"the files of {rows} are {SAME_BYTES}: {listed(same)}"
     return replace(head, notes=(*head.notes, note))
 
 

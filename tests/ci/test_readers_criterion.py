@@ -212,7 +212,8 @@ def test_rows_that_were_not_measured_again_are_noted() -> None:
 
     (note,) = head.notes
     assert note == (
-        "the files of 1 row are the same bytes on both sides: not measured again? (old)"
+        "the files of 1 row are the same bytes on both sides, "
+        "as if not measured again: old"
     )
 
 
