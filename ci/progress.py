@@ -34,7 +34,8 @@ class LineProgress:
         """Say which launch begins."""
         self._name = f"launch {launch + 1} of {launches}"
         self._began, self._left = time.monotonic(), scenarios
-        print(f"{self._name}: {scenarios} scenarios", file=self._stream, flush=True)
+        noun = "scenario" if scenarios == 1 else "scenarios"
+        print(f"{self._name}: {scenarios} {noun}", file=self._stream, flush=True)
 
     def advance(self, _scenario: str) -> None:
         """Say that a launch is done, with its last scenario."""

@@ -35,6 +35,7 @@ from ci.suite.trees import (
     refuse_dirty,
     toplevel,
 )
+from ci.text import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -189,8 +190,8 @@ def _finish(book: Book, request: Request, rows: int, seconds: float) -> int:
     for note in book.run.notes:
         say(note)
     say(
-        f"{output}: {max(counts)} scenarios, {done} of {plan.launches} launches, "
-        f"{seconds:.0f} s; judge it with `python -m ci.compare {output}`"
+        f"{output}: {many(max(counts), 'scenario')}, "
+        f"{done} of {plan.launches} launches, {seconds:.0f} s; judge it with `python -m ci.compare {output}`"
     )
     return 0
 
@@ -226,7 +227,7 @@ def _greeting(book: Book, rows: int) -> str:
     run = book.run
     return (
         f"{run.base.sha[:12]} -> {run.head.sha[:12]} ({run.relation}): "
-        f"{rows} scenarios, {run.plan.launches} launches"
+        f"{many(rows, 'scenario')}, {many(run.plan.launches, 'launch')}"
     )
 
 

@@ -826,7 +826,7 @@ def test_console_of_a_pipe_gets_plain_lines(demo: Demo, ran: Ran) -> None:
     assert demo.root.is_dir()
     _, _, stderr = ran(*QUICK, "--benchmarks", "count")
 
-    assert "launch 1 of 1: 1 scenarios\n" in stderr
+    assert "launch 1 of 1: 1 scenario\n" in stderr
     assert re.search(r"launch 1 of 1: \d+\.\d s\n", stderr)
     assert "\x1b" not in stderr
     assert is_live(os.getpid())
