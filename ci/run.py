@@ -191,7 +191,8 @@ def _finish(book: Book, request: Request, rows: int, seconds: float) -> int:
         say(note)
     say(
         f"{output}: {many(max(counts), 'scenario')}, "
-        f"{done} of {plan.launches} launches, {seconds:.0f} s; judge it with `python -m ci.compare {output}`"
+        f"{done} of {plan.launches} launches, {seconds:.0f} s; "
+        f"judge it with `python -m ci.compare {output}`"
     )
     return 0
 

@@ -130,8 +130,10 @@ def test_what_is_not_set_is_the_default(text: str) -> None:
         ),
         (
             "thresholds: {wran: 5%}",
-            "gate.yaml: thresholds: unknown setting `wran`; "
-            "known are gate, warn, alert",
+            (
+                "gate.yaml: thresholds: unknown setting `wran`; "
+                "known are gate, warn, alert"
+            ),
         ),
         (
             "threshold: {}",
