@@ -115,9 +115,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--fail-on",
         choices=[choice.value for choice in FailOn],
-        help="the least verdict about time that makes the status 1; alert unless "
-        "given, and for BASE HEAD only if given, because one measurement a side "
-        "confirms nothing",
+        help="the least flag that makes the status 1; alert unless given, and for "
+        "BASE HEAD only if given, because one measurement a side confirms nothing; "
+        "a scenario that no longer works does so too, except with never",
     )
     parser.add_argument(
         "--gate",
