@@ -24,7 +24,7 @@ of the head's asv suite. Numbers only: "benchgate compare" judges them.
 """
 EPILOG: Final = """\
 Without --base, the base is the merge base of head and the default branch; on the
-default branch itself it is head's first parent.
+default branch itself, with nothing unpushed, it is head's first parent.
 
 examples:
   python -m ci.run                              this branch against its merge base
