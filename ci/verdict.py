@@ -270,8 +270,8 @@ def _notes_on_run(
         )
     if len(run.launches) < MINIMUM_LAUNCHES and compared:
         notes.append(
-            f"{len(run.launches)} launches: a verdict about time needs "
-            f"{MINIMUM_LAUNCHES}; measure more launches"
+            f"a verdict about time needs {MINIMUM_LAUNCHES} launches, this run has "
+            f"{len(run.launches)}; measure more launches"
         )
     never = [s.id for s in run.scenarios if _never_measured(s, trials[s.id])]
     if never:
