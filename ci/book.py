@@ -78,7 +78,7 @@ def resume(path: Path, launches: int | None) -> Book:
         run = replace(run, plan=replace(run.plan, launches=launches))
     if len(run.launches) >= run.plan.launches:
         raise ConfigError(
-            f"--resume: {path}: all {run.plan.launches} launches are done; ask for "
+            f"--resume: {path}: all {len(run.launches)} launches are done; ask for "
             "more with --launches, or leave --resume out to start again"
         )
     notes = tuple(note for note in run.notes if not note.startswith(OUT_OF_TIME))

@@ -115,7 +115,7 @@ def _noise_spots(report: Report) -> list[str]:
             f"Whether a flag is real: {once} of the sides look like changes.",
         ]
     spots.append("What all launches share: one build per side, with its code layout.")
-    undecided = sum(r.verdict is Verdict.INCONCLUSIVE for r in report.rows)
+    undecided = sum(_is_undecided(r) and r.resolution is not None for r in report.rows)
     if undecided:
         spots.append(
             f"For {text.many(undecided, 'scenario')} even more than that: see the "
@@ -142,7 +142,8 @@ def next_steps(report: Report, quote: Quote) -> list[str]:
         steps.append(f"Measure one scenario again: {quote(command)}")
         steps.append(f"Then read it: {quote('python -m ci.compare run.json')}")
     if any(row.resolution is not None for row in open_rows if _is_undecided(row)):
-        steps.append(f"To tell smaller changes, measure more: {quote('--launches N')}")
+        more = f"--launches {2 * max(report.launches, 4)}"
+        steps.append(f"To tell smaller changes, measure more: {quote(more)}")
     steps.append("Run the job again to measure everything afresh.")
     return steps
 

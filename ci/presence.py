@@ -87,13 +87,15 @@ def settle_run(scenario: Scenario, trials: Sequence[Measurement]) -> Row | None:
     if base_broken:
         return _broken_base(scenario, trials, base_broken, head_broken)
     if head_broken:
+        base = _central(trials, Arm.BASE)
+        there = "works on the base" if base is not None else "defined by the base"
         return Row(
             scenario=scenario.id,
             verdict=Verdict.FAILED,
             unit=scenario.unit,
-            base=_central(trials, Arm.BASE),
+            base=base,
             launches=len(trials),
-            reason=f"works on the base; in the PR, {_share(head_broken, trials)}",
+            reason=f"{there}; in the PR, {_share(head_broken, trials)}",
         )
     if any(has_both_sides(trial) for trial in trials):
         return None
@@ -198,14 +200,18 @@ def _on_one_side(scenario: Scenario, trials: Sequence[Measurement]) -> Row:
     """Return the row of a scenario that one side's suite does not define."""
     arm = Arm.HEAD if scenario.on_head else Arm.BASE
     broken = _broken(trials, arm)
+    base = _central(trials, Arm.BASE)
+    reason = _share(broken, trials) if broken else ""
+    if base is not None and not broken:
+        reason = "not in the base's suite; the base, too, ran the head's"
     return Row(
         scenario=scenario.id,
         verdict=Verdict.ADDED if arm is Arm.HEAD else Verdict.REMOVED,
         unit=scenario.unit,
-        base=_central(trials, Arm.BASE),
+        base=base,
         head=_central(trials, Arm.HEAD),
         launches=len(trials),
-        reason=_share(broken, trials) if broken else "",
+        reason=reason,
     )
 
 

@@ -204,8 +204,12 @@ def attention(report: Report, quote: Quote) -> list[str]:
         said.append(f"First: {_one_row(worst, quote)}.")
     said += _unmeasured(report.rows)
     undecided = [r for r in report.rows if r.verdict is Verdict.INCONCLUSIVE]
-    if undecided:
-        said.append(_undecided(undecided))
+    told = [row for row in undecided if row.resolution is not None]
+    if told:
+        said.append(_undecided(told))
+    if len(told) < len(undecided):
+        count = text.many(len(undecided) - len(told), "scenario")
+        said.append(f"{MARKS[Verdict.INCONCLUSIVE]} No verdict for {count}; see why.")
     said.append(_check(report))
     return [part for part in said if part]
 
@@ -228,8 +232,8 @@ def _unmeasured(rows: tuple[Row, ...]) -> list[str]:
     if blocking:
         verb = "has" if blocking == 1 else "have"
         said.append(
-            f"{mark} {text.many(blocking, 'scenario')} {verb} a value on the base "
-            "and none in the PR."
+            f"{mark} {text.many(blocking, 'scenario')} of the base {verb} no value "
+            "in the PR."
         )
     if shared:
         verb = "fails" if shared == 1 else "fail"
@@ -242,14 +246,11 @@ def _unmeasured(rows: tuple[Row, ...]) -> list[str]:
 
 def _undecided(rows: list[Row]) -> str:
     known = [row.resolution for row in rows if row.resolution is not None]
-    least = text.size(min(known)) if known else text.ABSENT
-    most = text.size(max(known)) if known else text.ABSENT
+    least, most = text.size(min(known)), text.size(max(known))
     line = (
         f"{MARKS[Verdict.INCONCLUSIVE]} This run cannot tell for "
         f"{text.many(len(rows), 'scenario')}"
     )
-    if not known:
-        return f"{line}."
     span = least if least == most else f"{least} to {most}"
     return f"{line}; the smallest change it could have told there is {span}."
 
