@@ -8,6 +8,7 @@ see no noise at all.
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from typing import Final
 
 from ci.exact import ANY_DIFFERENCE, compare_exact, ratio
@@ -34,10 +35,30 @@ _PROCESSOR: Final = ("cpu", "processor", "machine", "brand")
 def judge_readings(base: ResultSet, head: ResultSet, policy: Policy) -> list[Row]:
     """Return one row for each scenario of either side."""
     names = dict.fromkeys([*base.readings, *head.readings])
-    return [
+    rows = [
         _row(name, base.readings.get(name), head.readings.get(name), policy)
         for name in names
     ]
+    both = base.readings.keys() & head.readings.keys()
+    copies = {
+        name for name in both if _is_copy(base.readings[name], head.readings[name])
+    }
+    # A set compared with itself is no change. Copies among fresh results are
+    # leftovers of an earlier run, and unmeasured is never green.
+    if copies < both:
+        return [_as_leftover(row) if row.scenario in copies else row for row in rows]
+    return rows
+
+
+def _is_copy(base: Reading, head: Reading) -> bool:
+    return bool(base.digest) and base.digest == head.digest
+
+
+def _as_leftover(row: Row) -> Row:
+    if row.verdict is not Verdict.UNCHANGED:
+        return row
+    reason = "not measured again: its files are the base's; measure the PR anew"
+    return replace(row, verdict=Verdict.INCONCLUSIVE, reason=reason)
 
 
 def notes_on_sets(base: ResultSet, head: ResultSet) -> list[str]:
@@ -163,7 +184,7 @@ def _notes(base: Reading, head: Reading) -> tuple[str, ...]:
     notes = [*base.notes, *head.notes]
     if 1 in {base.samples, head.samples}:
         notes.append("single sample: nothing tells how much it varies")
-    if base.digest and base.digest == head.digest:
+    if _is_copy(base, head):
         notes.append(
             "the PR's files equal the base's byte for byte, as leftovers of an "
             "earlier run do: check that the PR was measured"

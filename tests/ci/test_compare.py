@@ -962,3 +962,19 @@ def test_gate_size_means_nothing_for_two_result_sets(
     assert re.fullmatch(
         r"benchgate compare: --gate: rules out nothing .*\n", capsys.readouterr().err
     )
+
+
+def test_leftovers_among_fresh_results_are_not_green() -> None:
+    """ohdearquant/khive#2815: a row that was not measured again is undecided."""
+    status, report = report_of(*pair("05-11"))
+
+    assert verdicts(report) == {"fresh": "alert", "old": "inconclusive"}
+    assert status == 0
+
+
+def test_tree_against_itself_is_no_change(seed_trees: list[str]) -> None:
+    """A whole set compared with itself holds no leftovers: nothing changed."""
+    status, report = report_of(seed_trees[0], seed_trees[0])
+
+    assert set(verdicts(report).values()) == {"unchanged"}
+    assert status == 0
