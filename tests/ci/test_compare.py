@@ -17,6 +17,7 @@ import pytest
 from ci import compare, documents, model, runs
 from ci.compare import main
 from tests.ci.criterion_trees import printed_rows, rounding, unrounded, write_tree
+from tests.ci.runs import noisy, run_of
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 SEED_ROWS = printed_rows()
@@ -59,73 +60,11 @@ def verdicts(report: model.Report) -> dict[str, str]:
 
 def a_run(launches: int = 12) -> runs.Run:
     """Return a small run in which one of two scenarios takes twice as long."""
-    scenarios = tuple(
-        runs.Scenario(
-            id=name,
-            benchmark=f"suite.time_{name}",
-            index=None,
-            kind=runs.Kind.TIME,
-            unit=model.SECONDS,
-        )
-        for name in ("same", "slower")
-    )
-
-    def measured(name: str, launch: int) -> runs.Measurement:
-        value = 1e-3 * (1 + 0.002 * (launch % 3))
-        factor = 2.0 if name == "slower" else 1.0
-        times = {
-            model.Arm.BASE: value,
-            model.Arm.HEAD: value * factor * (1 + 1e-4 * launch),
-            model.Arm.CONTROL: value * (1 + 1e-3 * (-1) ** launch),
-        }
-        return runs.Measurement(
-            scenario=name,
-            samples={
-                arm: tuple(time * (1 + 1e-4 * n) for n in range(16))
-                for arm, time in times.items()
-            },
-            orders=("bhc", "hcb", "cbh", "bhc") * 2,
-        )
-
-    return runs.Run(
-        created="2026-01-01T00:00:00+00:00",
-        tool="benchgate",
-        project="example",
-        relation="merge-base",
-        base=model.Commit(sha="a" * 40),
-        head=model.Commit(sha="b" * 40),
-        host=model.Host(
-            system="Linux",
-            release="6",
-            machine="x86_64",
-            cpu_model="made up",
-            cpus=2,
-            memory_bytes=2**33,
-            python="3.11",
-        ),
-        plan=runs.Plan(
-            launches=launches,
-            sample_seconds=0.003,
-            scenario_seconds=0.5,
-            minimum_blocks=8,
-            seed=1,
-        ),
-        scenarios=scenarios,
-        launches=tuple(
-            runs.Launch(
-                index=index,
-                hash_seed=index,
-                started="2026-01-01T00:00:00+00:00",
-                seconds=1.0,
-                imported={},
-                measurements=tuple(
-                    measured(scenario.id, index) for scenario in scenarios
-                ),
-            )
-            for index in range(launches)
-        ),
-        is_complete=True,
-    )
+    rows = {
+        name: noisy(name, change=change, launches=launches, sigma=0.001)
+        for name, change in (("same", 0.0), ("slower", 1.0))
+    }
+    return run_of(rows, launches=launches)
 
 
 def write_run(path: Path) -> str:

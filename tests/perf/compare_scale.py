@@ -18,6 +18,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ci.runs import Run
 
 SAMPLES = 100
 LAUNCHES = 5
@@ -84,75 +88,22 @@ def build(folder: Path, scenarios: int) -> None:
     names = [
         f"group{n % 40}/function{n // 40}/{2 ** (n % 20)}" for n in range(scenarios)
     ]
-    (folder / "run.json").write_bytes(encode_run(run_of(names, draw)))
+    (folder / "run.json").write_bytes(encode_run(made_run(names)))
     for side in ("base", "head"):
         means = {name: draw.gauss(1.0, 0.05) * 2e4 for name in names}
         write_tree(folder / side, means, samples=SAMPLES)
 
 
-def run_of(names: list[str], draw: random.Random) -> object:
+def made_run(names: list[str]) -> Run:
     """Return a run of `LAUNCHES` with `SAMPLES` a scenario and arm over all of them."""
-    from ci import model, runs  # noqa: PLC0415
+    from tests.ci.runs import noisy, run_of  # noqa: PLC0415
 
-    scenarios = tuple(
-        runs.Scenario(
-            id=name,
-            benchmark=f"suite.time_{place}",
-            index=None,
-            kind=runs.Kind.TIME,
-            unit=model.SECONDS,
-        )
+    blocks = SAMPLES // LAUNCHES // 2
+    rows = {
+        name: noisy(name, launches=LAUNCHES, sigma=0.01, seed=place, blocks=blocks)
         for place, name in enumerate(names)
-    )
-    count = SAMPLES // LAUNCHES
-    launches = tuple(
-        runs.Launch(
-            index=index,
-            hash_seed=index,
-            started="2026-01-01T00:00:00+00:00",
-            seconds=60.0,
-            imported={},
-            measurements=tuple(
-                runs.Measurement(
-                    scenario=name,
-                    samples={
-                        arm: tuple(draw.gauss(1.0, 0.01) * 2e-5 for _ in range(count))
-                        for arm in model.Arm
-                    },
-                    orders=tuple("bhc" for _ in range(count // 2)),
-                )
-                for name in names
-            ),
-        )
-        for index in range(LAUNCHES)
-    )
-    return runs.Run(
-        created="2026-01-01T00:00:00+00:00",
-        tool="benchgate",
-        project="scale",
-        relation="merge-base",
-        base=model.Commit(sha="a" * 40),
-        head=model.Commit(sha="b" * 40),
-        host=model.Host(
-            system="Linux",
-            release="6",
-            machine="x86_64",
-            cpu_model="made up",
-            cpus=2,
-            memory_bytes=2**33,
-            python="3.11",
-        ),
-        plan=runs.Plan(
-            launches=LAUNCHES,
-            sample_seconds=0.003,
-            scenario_seconds=0.5,
-            minimum_blocks=8,
-            seed=1,
-        ),
-        scenarios=scenarios,
-        launches=launches,
-        is_complete=True,
-    )
+    }
+    return run_of(rows, launches=LAUNCHES)
 
 
 if __name__ == "__main__":
